@@ -1,7 +1,7 @@
 /**
  * The item ledger: turns what translators say about items into item events that obey the grammar (G3 to G7) and look the same from every agent (U1 to
  * U10): stub starts, parents, deltas that add up, calls and results in one order, everything closed in the end. What an item is now, the projection
- * knows; which key names which item, open-items.ts; how text becomes deltas, item-text.ts.
+ * knows; which key names which item, and what others ask about open ones, open-items.ts; how text becomes deltas, item-text.ts.
  */
 import type { ContentPart } from "../schema/content.ts";
 import type { DraftOf, DraftPart, ItemDraft, ItemKey } from "../schema/draft.ts";
@@ -12,19 +12,9 @@ import { extendsContent, partFor, sameJson, streamOf, takes, withoutText } from 
 import { CallLedger } from "./call-ledger.ts";
 import { ContinuedMessage } from "./continued-message.ts";
 import { BY_DAEMON, type EventWriter, type Origin } from "./event-writer.ts";
-import {
-  BY_DAEMON_AS,
-  callArguments,
-  itemOfParts,
-  kindOf,
-  largeArguments,
-  mayOutlive,
-  roleOf,
-  unanswered,
-  updateOf,
-} from "./item-questions.ts";
+import { BY_DAEMON_AS, itemOfParts, kindOf, largeArguments, mayOutlive, roleOf, unanswered, updateOf } from "./item-questions.ts";
 import { ItemText } from "./item-text.ts";
-import { type EndStatus, type Finished, type OpenItem, OpenItems } from "./open-items.ts";
+import { type EndStatus, endsWith, type Finished, type OpenItem, OpenItems } from "./open-items.ts";
 import type { PartStore } from "./part-store.ts";
 
 /** The result of a call that has none. The daemon says it. */
@@ -40,6 +30,7 @@ export class ItemLedger {
   #madeParent: string | null = null;
   /** The agent ended a call with the native message that is being written. */
   #callEnded = false;
+
   /** Items that are open in the writer's projection get keys of their own: no translator knows them any more. */
   constructor(writer: EventWriter, parts: PartStore) {
     this.#writer = writer;
@@ -48,41 +39,24 @@ export class ItemLedger {
     for (const item of writer.projection.items.items()) this.#restore(item);
   }
 
+  /** What others ask about the items. */
+  get open(): Pick<OpenItems, "itemId" | "argumentsOf" | "isAnswer" | "callOf" | "callsEndingWith" | "outliving"> {
+    return this.#items;
+  }
+
   newScope(): void {
     this.#items.newScope();
   }
 
-  itemId(key: ItemKey | null | undefined): string | null {
-    return this.#items.itemId(key);
-  }
-
-  /** The arguments of an open tool call, as far as they are known; null when it is no open tool call. */
-  argumentsOf(key: ItemKey): string | null {
-    const entry = this.#items.named(key);
-    if (!entry) return null;
-    return entry.whole ?? callArguments(entry.growing.item.content) ?? null;
-  }
-
   /** Nothing is its own parent. */
   #parentOf(key: ItemKey, item: Item): string | null {
-    const parent = this.itemId(key);
+    const parent = this.#items.itemId(key);
     return parent === item.item_id ? null : parent;
   }
 
   /** A person was asked about this item for so long. */
   waited(itemId: string, ms: number): void {
     this.#calls.waited(itemId, ms);
-  }
-
-  /** An answer of the model that is being written. */
-  isAnswer(key: ItemKey): boolean {
-    const item = this.#items.named(key)?.growing.item;
-    return item?.kind === "message" && item.role === "assistant" && item.parent_id === null;
-  }
-
-  /** The parts of an open tool call. */
-  callOf(key: ItemKey): readonly ContentPart[] {
-    return this.#items.named(key)?.growing.item.content ?? [];
   }
 
   start(draft: ItemDraft, origin: Origin): void {
@@ -129,7 +103,7 @@ export class ItemLedger {
 
   /** U1: a call has a message it came from, and a result stands beside its call. */
   #parentFor(draft: ItemDraft, content: readonly ContentPart[], origin: Origin): string | null {
-    const named = this.itemId(draft.parent);
+    const named = this.#items.itemId(draft.parent);
     if (draft.kind === "tool_result" && named === null) {
       const [part] = content.filter((each) => each.type === "tool_result");
       const beside = part ? this.#calls.parentOf(part.call_id) : null;
@@ -166,7 +140,7 @@ export class ItemLedger {
 
   /** A call is about to be asked about. */
   sealFor(key: ItemKey | null | undefined): void {
-    const id = this.itemId(key);
+    const id = this.#items.itemId(key);
     this.#seal((id === null ? undefined : this.#items.withId(id)?.growing.item.parent_id) ?? null);
   }
 
@@ -276,15 +250,8 @@ export class ItemLedger {
     if (!this.#callEnded) return;
     this.#callEnded = false;
     for (const entry of [...this.#items.open()])
-      if (entry.ended && this.#items.get(entry.key) === entry && !this.#resultOpen(entry))
+      if (entry.ended && this.#items.get(entry.key) === entry && !this.#items.hasResultOf(entry))
         this.#finish(entry, entry.ended.status, entry.ended.origin, entry.ended.content);
-  }
-
-  #resultOpen(call: OpenItem): boolean {
-    const ids = call.growing.item.content.flatMap((part) => (part.type === "tool_call" ? [part.call_id] : []));
-    for (const { growing } of this.#items.open())
-      if (growing.parts.some((part) => part.type === "tool_result" && ids.includes(part.call_id))) return true;
-    return false;
   }
 
   add(draft: DraftOf<"item.add">, origin: Origin): void {
@@ -306,20 +273,6 @@ export class ItemLedger {
   /** Closes what the turn left open; what outlives it stays. `cut`: the turn did not come to its own end. */
   closeTurn(turnId: string, cut: boolean): void {
     this.#closeAllThat((entry) => endsWith(turnId, entry), cut ? "failed" : "completed");
-  }
-
-  /** The calls that `closeTurn` would close. */
-  callsEndingWith(turnId: string): ReadonlySet<string> {
-    const ending = [...this.#items.open()].filter((entry) => endsWith(turnId, entry));
-    const parts = ending.flatMap(({ growing }) => growing.item.content);
-    return new Set(parts.flatMap((part) => (part.type === "tool_call" ? [part.call_id] : [])));
-  }
-
-  /** Ids of the open items that go on after this turn. */
-  outliving(turnId: string): ReadonlySet<string> {
-    return new Set(
-      [...this.#items.open()].filter((entry) => !endsWith(turnId, entry)).map(({ growing }) => growing.item.item_id),
-    );
   }
 
   closeAll(): void {
@@ -414,17 +367,14 @@ export class ItemLedger {
           role: "assistant",
           content: [{ type: "tool_call", name: "unknown", arguments: "{}", call_id: part.call_id }],
         },
-        { source: "daemon", native: origin.native },
+        BY_DAEMON_AS(origin),
       );
     }
   }
 
   #stub(key: ItemKey, type: DeltaPartType, origin: Origin): OpenItem | undefined {
     if (this.#items.finished(this.#items.key(key))) return undefined;
-    this.start(
-      { key, kind: kindOf(type), role: type === "tool_output" ? "tool" : "assistant" },
-      { source: "daemon", native: origin.native },
-    );
+    this.start({ key, kind: kindOf(type), role: type === "tool_output" ? "tool" : "assistant" }, BY_DAEMON_AS(origin));
     return this.#items.named(key);
   }
 
@@ -433,5 +383,3 @@ export class ItemLedger {
     return parts.map((part) => ({ ...this.#parts.stored(part, role) }));
   }
 }
-
-const endsWith = (turnId: string, { growing, outlives }: OpenItem): boolean => growing.item.turn_id === turnId && !outlives;

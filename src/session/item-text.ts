@@ -49,7 +49,7 @@ export class ItemText {
     const streams = item.kind === "message" || item.kind === "tool_result";
     if (!streams || !extendsContent(item.content, content)) return false;
     if (!completing && !content.slice(item.content.length).every(startsEmpty)) return false;
-    const synthetic: Origin = { source: "daemon", native: origin.native };
+    const synthetic: Origin = BY_DAEMON_AS(origin);
     content.forEach((part, index) => {
       const [type, text] = streamOf(part);
       const said = item.content[index];

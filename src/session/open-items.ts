@@ -1,6 +1,6 @@
 /**
- * Which key names which item: the open ones, and a bounded memory of the finished ones, enough for late parents and repeats. What an item is now, the projection
- * knows; what may happen to it, the item ledger decides.
+ * Which key names which item: the open ones, what is asked about them, and a bounded memory of the finished ones, enough for late parents and repeats. What an
+ * item is now, the projection knows; what may happen to it, the item ledger decides.
  */
 import type { ContentPart } from "../schema/content.ts";
 import type { ItemKey } from "../schema/draft.ts";
@@ -9,6 +9,7 @@ import type { GrowingItem } from "../schema/projection/growing-item.ts";
 import { BoundedMap } from "./bounded-map.ts";
 import type { ContinuedMessage } from "./continued-message.ts";
 import type { Origin, StreamedPart } from "./event-writer.ts";
+import { callArguments } from "./item-questions.ts";
 
 /** How many finished items stay known by key: enough for late parents and repeats of any real turn. */
 const REMEMBERED = 20_000;
@@ -30,8 +31,10 @@ export type OpenItem = {
   /** Of a message that continues one which was completed early. */
   continues: ContinuedMessage | null;
 };
+
 /** How an item can end. */
 export type EndStatus = Exclude<ItemStatus, "in_progress">;
+
 /** What stays known of an item that is not open any more. */
 export type Finished = {
   item_id: string;
@@ -124,4 +127,47 @@ export class OpenItems {
     for (const { key, growing } of this.#open.values()) if (growing.item.parent_id === itemId) keys.push(key);
     return keys.reverse();
   }
+
+  /** The arguments of an open tool call, as far as they are known; null when it is no open tool call. */
+  argumentsOf(name: ItemKey): string | null {
+    const entry = this.named(name);
+    if (!entry) return null;
+    return entry.whole ?? callArguments(entry.growing.item.content) ?? null;
+  }
+
+  /** An answer of the model that is being written. */
+  isAnswer(name: ItemKey): boolean {
+    const item = this.named(name)?.growing.item;
+    return item?.kind === "message" && item.role === "assistant" && item.parent_id === null;
+  }
+
+  /** The parts of an open tool call. */
+  callOf(name: ItemKey): readonly ContentPart[] {
+    return this.named(name)?.growing.item.content ?? [];
+  }
+
+  /** A result of this call is open. */
+  hasResultOf(call: OpenItem): boolean {
+    const ids = callIds(call);
+    for (const { growing } of this.#open.values())
+      if (growing.parts.some((part) => part.type === "tool_result" && ids.includes(part.call_id))) return true;
+    return false;
+  }
+
+  /** The calls that end with this turn. */
+  callsEndingWith(turnId: string): ReadonlySet<string> {
+    return new Set([...this.#open.values()].filter((entry) => endsWith(turnId, entry)).flatMap(callIds));
+  }
+
+  /** Ids of the open items that go on after this turn. */
+  outliving(turnId: string): ReadonlySet<string> {
+    const staying = [...this.#open.values()].filter((entry) => !endsWith(turnId, entry));
+    return new Set(staying.map(({ growing }) => growing.item.item_id));
+  }
 }
+
+export const endsWith = (turnId: string, { growing, outlives }: OpenItem): boolean =>
+  growing.item.turn_id === turnId && !outlives;
+
+const callIds = ({ growing }: OpenItem): string[] =>
+  growing.item.content.flatMap((part) => (part.type === "tool_call" ? [part.call_id] : []));

@@ -86,7 +86,7 @@ export class Scribe {
     return turn !== null || items.size > 0 || requests.size > 0;
   }
 
-  readonly #isAnswer = (key: ItemKey): boolean => this.items.isAnswer(key);
+  readonly #isAnswer = (key: ItemKey): boolean => this.items.open.isAnswer(key);
 
   begin(metadata: Record<string, unknown>): void {
     this.writer.emit("session.started", { metadata }, BY_DAEMON);
@@ -169,7 +169,7 @@ export class Scribe {
         return this.#saidStatus(draft.status, origin);
       case "permission.request":
         this.items.sealFor(draft.item);
-        return this.#askPermission(draft, this.items.itemId(draft.item), origin);
+        return this.#askPermission(draft, this.items.open.itemId(draft.item), origin);
       case "permission.resolve": {
         const { do: _, key, synthetic: __, ...answer } = draft;
         this.requests.resolvePermission(key, answer, origin);
@@ -177,7 +177,7 @@ export class Scribe {
       }
       case "question.request":
         this.items.sealFor(draft.item);
-        return this.requests.askQuestion(draft, this.items.itemId(draft.item), origin);
+        return this.requests.askQuestion(draft, this.items.open.itemId(draft.item), origin);
       case "question.resolve": {
         const { do: _, key, synthetic: __, ...answer } = draft;
         this.requests.resolveQuestion(key, answer, origin);
@@ -207,7 +207,7 @@ export class Scribe {
   }
 
   /** U11: a call of a skill tool is reported as the use of that skill, when its name is known. */
-  #tellSkill(key: ItemKey, origin: Origin, content: readonly DraftPart[] = this.items.callOf(key)): void {
+  #tellSkill(key: ItemKey, origin: Origin, content: readonly DraftPart[] = this.items.open.callOf(key)): void {
     const skill = skillOf(content);
     if (!skill) for (const call of skillCalls(content)) this.#unnamed.add(call);
     if (!skill || this.#skills.has(key)) return;
@@ -225,7 +225,7 @@ export class Scribe {
   }
 
   #askPermission(draft: DraftOf<"permission.request">, itemId: string | null, origin: Origin): void {
-    const call = draft.item ? this.items.argumentsOf(draft.item) : null;
+    const call = draft.item ? this.items.open.argumentsOf(draft.item) : null;
     const hashes = { input: inputHash(draft.input), call: call === null ? null : knownHash(call) };
     this.requests.askPermission({ ...draft, input: this.#bounded(draft.input) }, itemId, hashes, origin);
   }
@@ -236,8 +236,8 @@ export class Scribe {
    */
   #askAgain(key: ItemKey, origin: Origin): void {
     if (this.requests.size === 0) return;
-    const itemId = this.items.itemId(key);
-    const call = itemId === null ? null : this.items.argumentsOf(key);
+    const itemId = this.items.open.itemId(key);
+    const call = itemId === null ? null : this.items.open.argumentsOf(key);
     const hash = call === null ? null : argumentsHash(call);
     if (call === null || hash === null) return;
     for (const request of this.requests.open()) {

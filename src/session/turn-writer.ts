@@ -122,8 +122,8 @@ export class TurnWriter {
     if (this.#untold) this.#tellMessage(stop_reason === "error" ? "failed" : "completed", origin);
     if (stop_reason === "output_length" && !this.#errors.has("output_length")) this.error(OUTPUT_LIMIT, BY_DAEMON);
     // An interrupted or failed turn cannot be answered any more, one that came to its end may leave something asking; what runs in the background asks on.
-    if (cut) this.#requests.closeAllBut(this.#items.outliving(turn.turn_id));
-    else this.#requests.withdraw(this.#items.callsEndingWith(turn.turn_id), origin.native);
+    if (cut) this.#requests.closeAllBut(this.#items.open.outliving(turn.turn_id));
+    else this.#requests.withdraw(this.#items.open.callsEndingWith(turn.turn_id), origin.native);
     for (const [step_id, turn_id] of this.#projection.steps) this.#writer.emit("step.ended", { step_id, turn_id }, BY_DAEMON);
     this.#stepKeys.clear();
     this.#items.closeTurn(turn.turn_id, cut);
