@@ -6,7 +6,7 @@ import type { NativeDirection, Translation } from "../../contract.ts";
 import { isRecord, type JsonRecord, num, own, rec, records, str } from "../../json.ts";
 import { mapped, retrying, unparsed } from "../../translation.ts";
 import { errorData, retryAttempt } from "./errors.ts";
-import type { NativeItem } from "./thread.ts";
+import { newItem } from "./thread.ts";
 import { toolCall, toolOutcome } from "./tool-items.ts";
 import { typeName } from "./wire.ts";
 
@@ -188,25 +188,8 @@ function toolDrafts(tool: string, key: string, type: string, given: JsonRecord):
     exitCode: given.exit_code,
     status: given.status === "in_progress" ? "inProgress" : given.status,
   };
-  const native: NativeItem = {
-    key,
-    item: key,
-    base: 0,
-    id: str(given.id) ?? "",
-    callId: key,
-    type: tool,
-    turnId: "",
-    parent: null,
-    shown: item,
-    announced: true,
-    streamed: "",
-    slots: [],
-    resultStarted: false,
-    running: false,
-    isTask: false,
-    asked: false,
-    callsBefore: 0,
-  };
+  const id = str(given.id) ?? "";
+  const native = newItem({ key, id, callId: key, type: tool, turnId: "", parent: null, shown: item, callsBefore: 0 });
   const start: Draft = {
     do: "item.start",
     item: {

@@ -5,7 +5,7 @@ import type { Repeat } from "../../contract.ts";
 import { type JsonRecord, num, rec, records, str, toJson } from "../../json.ts";
 import { ASKED_AGAIN } from "../../translation.ts";
 import { messageItem } from "./message-items.ts";
-import type { NativeItem, Thread } from "./thread.ts";
+import { type NativeItem, newItem, type Thread } from "./thread.ts";
 import { isTool, toolCall, toolOutcome } from "./tool-items.ts";
 import { innerCommand } from "./tool-kinds.ts";
 
@@ -32,25 +32,9 @@ export function openItem(thread: Thread, turnId: string, item: JsonRecord, fallb
   const type = str(item.type) ?? fallbackType;
   const twin = thread.openIds.has(id);
   if (!twin) thread.openIds.set(id, key);
-  const native: NativeItem = {
-    key,
-    item: key,
-    base: 0,
-    id,
-    callId: twin ? key : id,
-    type,
-    turnId,
-    parent: parentOf(thread, turnId, type),
-    shown: item,
-    announced: false,
-    streamed: "",
-    slots: [],
-    resultStarted: false,
-    running: false,
-    isTask: false,
-    asked: false,
-    callsBefore: thread.calls,
-  };
+  const parent = parentOf(thread, turnId, type);
+  const callId = twin ? key : id;
+  const native = newItem({ key, id, callId, type, turnId, parent, shown: item, callsBefore: thread.calls });
   thread.open.set(key, native);
   thread.turn?.keys.push(key);
   if (isTool(type)) {

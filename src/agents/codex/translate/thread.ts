@@ -36,6 +36,22 @@ export type NativeItem = {
   callsBefore: number;
 };
 
+type NewItem = Pick<NativeItem, "key" | "id" | "callId" | "type" | "turnId" | "parent" | "shown" | "callsBefore">;
+
+/** One of which nothing was reported yet. */
+export const newItem = (item: NewItem): NativeItem => ({
+  ...item,
+  item: item.key,
+  base: 0,
+  announced: false,
+  streamed: "",
+  slots: [],
+  resultStarted: false,
+  running: false,
+  isTask: false,
+  asked: false,
+});
+
 export type OpenTurn = {
   /** Null from our request until the server names it. */
   id: string | null;

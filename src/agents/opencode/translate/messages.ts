@@ -3,7 +3,7 @@ import type { Draft, DraftPart } from "../../../schema/draft.ts";
 import { isRecord, type JsonRecord, num, rec, records, str, toJson } from "../../json.ts";
 import { partContent } from "./parts.ts";
 import { replaceMessage } from "./removal.ts";
-import { type ContentPart, contentOf, type Message, newMessage, placeOf, type Session, type World } from "./state.ts";
+import { type ContentPart, contentOf, itemOf, type Message, newMessage, placeOf, type Session, type World } from "./state.ts";
 import { compactionPart, retryPart, stepStart } from "./steps.ts";
 import { isToolStatus, toolPart, waitingTask } from "./tools.ts";
 import { completeUserMessages, endStep, messageError, readUsage } from "./turns.ts";
@@ -118,11 +118,7 @@ export function startMessage(session: Session, message: Message): Draft[] {
     {
       do: "item.start",
       item: {
-        key: message.key,
-        native_item_id: message.id,
-        parent: session.parentCall,
-        kind: message.system ? "system" : "message",
-        role: message.system ? "system" : message.role,
+        ...itemOf(session, message),
         ...(content.length > 0 ? { content } : {}),
       },
       ...(stub ? { synthetic: true } : {}),

@@ -1,7 +1,7 @@
 // Items that go and may come back: removed messages and parts, revert, unrevert.
 import type { Draft, DraftPart } from "../../../schema/draft.ts";
 import { isRecord, type JsonRecord, str, toJson } from "../../json.ts";
-import { contentOf, type Message, type Session } from "./state.ts";
+import { contentOf, itemOf, type Message, type Session } from "./state.ts";
 import type { ToolPart } from "./tool-part.ts";
 
 /** A finished item cannot change: the old one goes, one with the present content comes. */
@@ -15,14 +15,7 @@ export function replaceMessage(session: Session, message: Message, reason: strin
 function addMessage(session: Session, message: Message): Draft {
   return {
     do: "item.add",
-    item: {
-      key: message.key,
-      native_item_id: message.id,
-      parent: session.parentCall,
-      kind: message.system ? "system" : "message",
-      role: message.system ? "system" : message.role,
-      content: contentOf(message),
-    },
+    item: { ...itemOf(session, message), content: contentOf(message) },
     status: message.failed ? "failed" : "completed",
   };
 }

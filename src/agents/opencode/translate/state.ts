@@ -1,7 +1,7 @@
 // What the translator remembers: sessions, their messages and parts, and which session hangs under which tool call.
 // No drafts are made here.
 
-import type { DraftPart, ItemKey } from "../../../schema/draft.ts";
+import type { DraftPart, ItemDraft, ItemKey } from "../../../schema/draft.ts";
 import type { ErrorData, Usage } from "../../../schema/event-data.ts";
 import type { SpeakerRole } from "../../../schema/item.ts";
 import type { JsonRecord } from "../../json.ts";
@@ -277,6 +277,15 @@ export const newTurn = (request: string | null): Turn => ({
   after: 0,
   unanswered: false,
   last: null,
+});
+
+/** A message as an item, without its content. */
+export const itemOf = (session: Session, message: Message): ItemDraft => ({
+  key: message.key,
+  native_item_id: message.id,
+  parent: session.parentCall,
+  kind: message.system ? "system" : "message",
+  role: message.system ? "system" : message.role,
 });
 
 /** The content of a message item. */
