@@ -1,88 +1,23 @@
-// The agent contract: what one folder under src/agents/ provides. The core knows agents only through these types.
-// Not here: how bytes become messages (transports) and how drafts become events (session).
+/**
+ * The agent contract: what one folder under src/agents/ provides. The core knows agents only through these types, and reaches all of them here.
+ * Not here: how bytes become messages (transports) and how drafts become events (session).
+ */
 import type { LedgerReader } from "../schema/dialect.ts";
 import type { Draft } from "../schema/draft.ts";
-import type { UniversalEvent } from "../schema/event.ts";
 import type { ModeInfo, ModelInfo, PermissionMode, PlainReply, StderrOutput } from "../schema/event-data.ts";
-import type { Disposition, NativeDirection } from "../schema/native.ts";
+import type { NativeDirection } from "../schema/native.ts";
 import type { DirectoryFile } from "../schema/session.ts";
+import type { AgentSkills, ReadSkill, SkillDoor } from "./agent-skills.ts";
+import type { AgentTerminals, TerminalsOptions } from "./agent-terminals.ts";
+import type { ChildSessions } from "./child-sessions.ts";
+import type { ConfigPatch, SessionConfig } from "./session-config.ts";
+import type { NativeMessage, Repeated, Translator } from "./translator.ts";
 
-export type { Disposition, NativeDirection } from "../schema/native.ts";
-
-export type NativeMessage = {
-  dir: NativeDirection;
-  /** The parsed JSON; a string when the line was not JSON. */
-  data: unknown;
-};
-
-/**
- * What one native message means. Every message yields at least one of these.
- */
-export type Translation = {
-  /**
-   * The native session it belongs to, null when it concerns the whole process (then every session on it gets it). A message that belongs to a
-   * session whose id is not known yet may use an address of the translator's own making; a later `bind` says which one it was.
-   */
-  session: string | null;
-  /** The native type, for the coverage table: `system/init`, `item/started:commandExecution`. Bounded in number: no ids in it. */
-  type: string;
-  disposition: Disposition;
-  drafts: Draft[];
-  /** Only for unparsed: what was not understood. */
-  error?: string;
-  /** Only for mapped without drafts: why there is nothing to say. From the translator's table. */
-  silent?: string;
-  /** Everything addressed to `from` so far belongs to `session`. */
-  bind?: { from: string };
-  /** Only for one that is a single delta: the messages that follow may mean the same with another text. */
-  repeat?: Repeat;
-};
-
-/** The way to a value in a message: keys and indexes. */
-export type JsonPath = readonly (string | number)[];
-
-/**
- * The next message, when it differs from this one only in the text at `path` and in what is `ignored`, means the same with that text as its delta. So
- * the pieces of a streamed answer are not translated one by one. It holds until any other message is translated.
- */
-export type Repeat = {
-  path: JsonPath;
-  ignored?: readonly JsonPath[];
-  /** In place of `translate`: remembers what that would remember. False: this text means something else, and nothing was remembered. */
-  say(text: string): boolean;
-};
-
-/** What takes the next message in place of `Channel.record`, when it repeats the one before. */
-export type Repeated = Pick<Repeat, "path" | "ignored"> & {
-  /** False: nothing was recorded, it is a message like any other. */
-  take(raw: string, text: string): boolean;
-};
-
-/** A native type, its beginning followed by `*` or its end after one, and a reason in words. The first that fits counts. */
-export type SilenceTable = readonly (readonly [type: string, reason: string])[];
-
-/**
- * Turns native messages into drafts. Stateful, but pure: no I/O, no clock, no randomness, so that the same messages always give the same drafts, live
- * and in replay. Guaranteed by the caller: messages of both directions arrive in wire order, each once. A translator must accept any input: what it
- * does not understand is `unparsed`, never dropped, never thrown. One translator serves one process with all sessions on it.
- *
- * Both directions matter: what we send opens the client's turn (`turn.start`), makes the user's message where the agent does not echo it, and resolves
- * requests. In a recorded trace the client may have behaved otherwise than our connection does; it must still translate.
- */
-export interface Translator {
-  translate(message: NativeMessage): Translation[];
-  /**
-   * How long item keys hold. Absent or `process`: for one process, a later one may count from one again. `session`: they are the agent's own lasting ids, so that an
-   * item reported again after a restart is recognised and not shown twice.
-   */
-  readonly keys?: "process" | "session" | undefined;
-  /** The agent starts a process for each message, and this one reads them one after the other. Absent: each process has a translator of its own. */
-  readonly manyProcesses?: true;
-  /** Why messages of some types make no event. A mapped message of another type makes one. */
-  readonly silence?: SilenceTable;
-  /** What was reported about this native session was dropped, because nobody claimed it: what is remembered of it may go too. */
-  forget?(session: string): void;
-}
+export type * from "./agent-skills.ts";
+export type * from "./agent-terminals.ts";
+export type * from "./child-sessions.ts";
+export type * from "./session-config.ts";
+export type * from "./translator.ts";
 
 export type AgentCapabilities = {
   /** Can answer permissions while the turn waits. */
@@ -123,35 +58,6 @@ export type AgentInspection = {
   advice: string | null;
 };
 
-export type McpServer =
-  | { name: string; type: "stdio"; command: string; args?: string[]; env?: Record<string, string> }
-  | { name: string; type: "http" | "sse"; url: string; headers?: Record<string, string> };
-
-export type SessionConfig = {
-  session_id: string;
-  directory: string;
-  /**
-   * False: nothing of the directory may run or steer the agent: no settings, hooks, MCP servers, plugins, helpers, environment files. An agent that
-   * cannot be started so refuses with `directory_untrusted`.
-   */
-  trusted: boolean;
-  model: string | null;
-  variant: string | null;
-  agent_mode: string | null;
-  permission_mode: PermissionMode;
-  env: Record<string, string>;
-  mcp_servers: McpServer[];
-  system_prompt: string | null;
-  metadata: Record<string, unknown>;
-  /**
-   * A folder of the daemon with skills that the agent would not find by itself: `<folder>/skills/<name>/SKILL.md`, and a manifest that makes it a plugin. Only
-   * for agents with a door. For `skill_root` equal skills lie in the same folder: sessions that have the same one can share a process.
-   */
-  skills?: string;
-};
-
-export type ConfigPatch = Partial<Pick<SessionConfig, "model" | "variant" | "agent_mode" | "permission_mode">>;
-
 export type Attachment = { name: string; mime: string; bytes: Buffer; path: string | null };
 
 export type Prompt = {
@@ -165,70 +71,6 @@ export type Prompt = {
   /** The person used a skill, and `text` is what it says. For an agent that keeps account of its skills. */
   skill?: ReadSkill;
 };
-
-/** A skill as it was read. */
-export type ReadSkill = {
-  name: string;
-  /** Of its SKILL.md. */
-  path: string;
-  /** Where its files are. */
-  directory: string;
-  digest: string;
-  /** What the model gets. */
-  text: string;
-  /** Tools that need no question while it is in use, in the names of our own tools. */
-  allowed: string[];
-};
-
-/** A skill that a model may be informed of. */
-export type OfferedSkill = { name: string; description: string; allowed: string[]; directory: string; project: boolean };
-
-/** The skills of a place, for an agent that reads none by itself. */
-export interface AgentSkills {
-  catalog(place: SkillAsked): Promise<OfferedSkill[]>;
-  /** Null: there is none of this name, or a model may not use it. */
-  read(name: string, args: string, place: SkillAsked): Promise<ReadSkill | null>;
-}
-
-export type SkillAsked = Pick<SessionConfig, "directory" | "trusted" | "permission_mode">;
-
-/** A session that an agent wants to start for a part of its work. */
-export type ChildRequest = Pick<SessionConfig, "directory" | "trusted" | "model" | "permission_mode" | "env"> & {
-  /** Of the child: chosen by the parent, so that it finds it again. */
-  session_id: string;
-  parent_session_id: string;
-  agent: string;
-  title: string;
-};
-
-/** The sessions that agents start. A child is a session like any other, and names its parent. */
-export interface ChildSessions {
-  /** Agents whose program is there, as far as is known. */
-  agents(): string[];
-  /** How many sessions are above this one. */
-  depth(session_id: string): Promise<number>;
-  /** Rejects with a sentence. */
-  create(request: ChildRequest): Promise<ChildSession>;
-  /** Null: there is none of this id, or it is no child of this parent. */
-  find(session_id: string, parent_session_id: string): Promise<ChildSession | null>;
-}
-
-export interface ChildSession {
-  readonly session_id: string;
-  readonly agent: string;
-  /** `new`: it has never been given anything. */
-  state(): Promise<"new" | "busy" | "idle" | "ended">;
-  send(text: string): Promise<void>;
-  /** Lets an agent that was cut off by a crash go on, if it can. */
-  resume(): Promise<void>;
-  /** Its events of these types so far. */
-  history(types: readonly UniversalEvent["type"][]): Promise<UniversalEvent[]>;
-  /** Its events from now on; returns what ends it. */
-  follow(onEvent: (event: UniversalEvent) => void): () => void;
-  replyPermission(permission_id: string, reply: Pick<PermissionReply, "reply" | "message">): Promise<void>;
-  replyQuestion(question_id: string, answers: string[][] | null): Promise<void>;
-  end(): Promise<void>;
-}
 
 export type ChosenCommand = { name: string; arguments: string };
 
@@ -280,29 +122,6 @@ export type Launch = {
   resume: ResumeTarget | null;
   port: SessionPort;
   host: AgentHost;
-};
-
-export type CommandExit = { exitCode: number | null; signal: string | null };
-
-/** What an agent that lets its client run its commands asks for. Parameters and answers are those of the protocol's `terminal/*`. */
-export interface AgentTerminals {
-  create(params: Readonly<Record<string, unknown>>): Promise<{ terminalId: string }>;
-  output(params: Readonly<Record<string, unknown>>): { output: string; truncated: boolean; exitStatus?: CommandExit };
-  waitForExit(params: Readonly<Record<string, unknown>>): Promise<CommandExit>;
-  kill(params: Readonly<Record<string, unknown>>): Promise<Record<string, never>>;
-  release(params: Readonly<Record<string, unknown>>): Promise<Record<string, never>>;
-  /** Ends all of them: no process is left when it resolves. */
-  closeAll(): Promise<void>;
-}
-
-export type TerminalsOptions = {
-  session_id: string;
-  /** Where a command may run; rejects what is outside. */
-  directory(asked: string | undefined): Promise<string>;
-  environment: Readonly<Record<string, string>>;
-  /** What a running command wrote, and how it ended. */
-  onOutput(terminalId: string, text: string): void;
-  onExit(terminalId: string, exit: CommandExit): void;
 };
 
 /** What the daemon gives every agent. One per agent id. */
@@ -359,24 +178,6 @@ export interface Connection {
 
 /** A file of a directory that the agent loads when the directory is trusted. `always`: it is loaded in a restricted session too, because it is only text. */
 export type LoadedFile = DirectoryFile & { always?: true };
-
-export type SkillDoorName = "plugin_directory" | "skill_root" | "mcp_server";
-
-/** How an agent gets Agent Skills: which folders it reads by itself, and how it can be given more. */
-export type SkillDoor = {
-  /** Kinds of project and user roots that the agent reads by itself, such as `.claude`. */
-  project: readonly string[];
-  user: readonly string[];
-  /** Whether it also looks in directories above its own, up to the repository's root. */
-  upwards: boolean;
-  /**
-   * How it is given more: its connection hands over `SessionConfig.skills` as a plugin or as one more root of skills, or it gets an MCP server with a tool for
-   * them; null: it cannot.
-   */
-  door: SkillDoorName | null;
-  /** False: `/name` is no command of its own, so it gets the text of the skill. */
-  commands?: false;
-};
 
 /** Where a question about models and modes is asked. Not trusted: a neutral directory, and nothing of it is loaded. */
 export type ProbePlace = { directory: string; trusted: boolean };
