@@ -1,5 +1,5 @@
 /** A page of events, filled row by row. What is returned is what was written, without a gap. */
-import type { ReadPage } from "../contract.ts";
+import type { ReadOptions, ReadPage } from "../contract.ts";
 import type { LogError } from "../log-error.ts";
 import type { Damage, StreamName } from "./damage.ts";
 import { checkedRow } from "./event-chunk.ts";
@@ -11,6 +11,25 @@ export type Range = { after: number; before: number; limit: number; maxBytes: nu
 
 /** Of which stream, in which order, and which types; undefined: all. */
 export type Wanted = { stream: StreamName; range: Range; reverse: boolean; types: ReadonlySet<string> | undefined };
+
+const PAGE_BYTES = 8 * 1024 * 1024;
+
+/** What a read asks for, and the page it begins with. `last`: the last event there is. */
+export function emptyPage(last: number, options: ReadOptions): { page: ReadPage; range: Range; reverse: boolean } {
+  const range: Range = {
+    after: Math.max(0, options.after ?? 0),
+    before: Math.min(options.before ?? Number.POSITIVE_INFINITY, last + 1),
+    limit: Math.max(1, options.limit ?? 1000),
+    maxBytes: options.maxBytes ?? PAGE_BYTES,
+  };
+  const reverse = options.reverse === true;
+  const next = reverse ? range.before : range.after;
+  return { page: { events: [], sequences: [], types: [], natives: [], next, last, has_more: false }, range, reverse };
+}
+
+/** Nothing of the range is behind the page. */
+export const isWhole = (page: ReadPage, range: Range, reverse: boolean): boolean =>
+  reverse ? page.next <= range.after + 1 : page.next >= range.before - 1;
 
 /** The sequence that a page needs next. */
 export const nextOf = (page: ReadPage, reverse: boolean): number => (reverse ? page.next - 1 : page.next + 1);

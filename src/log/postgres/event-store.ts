@@ -9,7 +9,7 @@ import { EventBatch } from "../packing/batch.ts";
 import { unsealed } from "../packing/checksum.ts";
 import type { Damage, StreamName } from "../packing/damage.ts";
 import { CHUNK_CHARS, CHUNK_EVENTS, type CheckedRow, checkedRow, ENVELOPE, merge } from "../packing/event-chunk.ts";
-import { missing, mustFollow, nextOf, type Range, takeRow } from "../packing/page.ts";
+import { emptyPage, isWhole, missing, mustFollow, nextOf, type Range, takeRow } from "../packing/page.ts";
 import { int, type SqlRow, text } from "../packing/row-readers.ts";
 import { someWord } from "../packing/run-length.ts";
 import { textArray } from "./attempt.ts";
@@ -17,7 +17,6 @@ import type { Database } from "./connection.ts";
 import { toLogError } from "./errors.ts";
 import { chunkOf } from "./place.ts";
 
-const PAGE_BYTES = 8 * 1024 * 1024;
 /** Rows of one question, and how many questions a read with `types` asks before it returns what it has. */
 const ROWS = 1000;
 const SCANS = 20;
@@ -70,19 +69,11 @@ export class EventStore {
   }
 
   async read(stream: StreamName, last: number, options: ReadOptions): Promise<ReadPage> {
-    const range: Range = {
-      after: Math.max(0, options.after ?? 0),
-      before: Math.min(options.before ?? Number.POSITIVE_INFINITY, last + 1),
-      limit: Math.max(1, options.limit ?? 1000),
-      maxBytes: options.maxBytes ?? PAGE_BYTES,
-    };
-    const reverse = options.reverse === true;
-    const next = reverse ? range.before : range.after;
-    const page: ReadPage = { events: [], sequences: [], types: [], natives: [], next, last, has_more: false };
+    const { page, range, reverse } = emptyPage(last, options);
     if (range.after + 1 >= range.before) return page;
     if (options.types === undefined) await this.#readAll(stream, range, reverse, page);
     else await this.#readTypes(stream, range, reverse, options.types, page);
-    page.has_more = reverse ? page.next > range.after + 1 : page.next < range.before - 1;
+    page.has_more = !isWhole(page, range, reverse);
     return page;
   }
 
@@ -102,8 +93,7 @@ export class EventStore {
         bytes += sizeOf(row);
         if (!takeRow(page, row, { stream, range, reverse, types: undefined }, this.#damage)) return;
       }
-      const all = reverse ? page.next <= range.after + 1 : page.next >= range.before - 1;
-      if (all || rows.length < ROWS) return;
+      if (isWhole(page, range, reverse) || rows.length < ROWS) return;
     }
   }
 
@@ -128,8 +118,7 @@ export class EventStore {
         bytes += sizeOf(row);
         if (!takeRow(page, row, { stream, range, reverse, types: words }, this.#damage)) return;
       }
-      const all = reverse ? page.next <= range.after + 1 : page.next >= range.before - 1;
-      if (all || rows.length < ROWS) return;
+      if (isWhole(page, range, reverse) || rows.length < ROWS) return;
     }
   }
 

@@ -9,12 +9,11 @@ import { EventBatch } from "../packing/batch.ts";
 import { checksumBehind, checksumOf, sealed, unsealed } from "../packing/checksum.ts";
 import type { Damage, StreamName } from "../packing/damage.ts";
 import { CHUNK_CHARS, CHUNK_EVENTS, checkedRow, ENVELOPE, merge, type PendingChunk } from "../packing/event-chunk.ts";
-import { missing, mustFollow, nextOf, type Range, takeRow } from "../packing/page.ts";
+import { emptyPage, isWhole, missing, mustFollow, nextOf, type Range, takeRow } from "../packing/page.ts";
 import { int, text, word } from "../packing/row-readers.ts";
 import { someWord } from "../packing/run-length.ts";
 import type { Database, Statement } from "./driver.ts";
 
-const PAGE_BYTES = 8 * 1024 * 1024;
 /** Rows that one read with `types` looks at before it returns what it has. */
 const SCAN_ROWS = 20_000;
 const HEADS = 1000;
@@ -165,28 +164,13 @@ export class EventStore {
   }
 
   read(stream: StreamName, last: number, options: ReadOptions): ReadPage {
-    const range: Range = {
-      after: Math.max(0, options.after ?? 0),
-      before: Math.min(options.before ?? Number.POSITIVE_INFINITY, last + 1),
-      limit: Math.max(1, options.limit ?? 1000),
-      maxBytes: options.maxBytes ?? PAGE_BYTES,
-    };
-    const reverse = options.reverse === true;
-    const page: ReadPage = {
-      events: [],
-      sequences: [],
-      types: [],
-      natives: [],
-      next: reverse ? range.before : range.after,
-      last,
-      has_more: false,
-    };
+    const { page, range, reverse } = emptyPage(last, options);
     if (range.after + 1 >= range.before) return page;
     const types = options.types === undefined ? undefined : new Set(options.types);
     this.#damage.guard(`What ${reverse ? "precedes" : "follows"} event ${page.next}`, stream, () =>
       types === undefined ? this.#readAll(stream, range, reverse, page) : this.#readTypes(stream, range, reverse, types, page),
     );
-    page.has_more = reverse ? page.next > range.after + 1 : page.next < range.before - 1;
+    page.has_more = !isWhole(page, range, reverse);
     return page;
   }
 
@@ -218,8 +202,7 @@ export class EventStore {
         if (row === undefined) throw missing(this.#damage, stream, head.last);
         if (!takeRow(page, row, { stream, range, reverse, types: types }, this.#damage)) return;
       }
-      const all = reverse ? page.next <= range.after + 1 : page.next >= range.before - 1;
-      if (all) return;
+      if (isWhole(page, range, reverse)) return;
       if (heads.length < HEADS) throw missing(this.#damage, stream, nextOf(page, reverse));
     }
   }
