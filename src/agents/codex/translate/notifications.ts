@@ -22,6 +22,7 @@ import {
   event,
   goalCleared,
   goalUpdated,
+  gone,
   type Handler,
   inStep,
   inTurn,
@@ -35,9 +36,11 @@ import {
   reviewed,
   turnDiff,
 } from "./notified.ts";
-import { planUpdated, tokenUsage, turnStarted } from "./turns.ts";
+import { planUpdated, turnStarted } from "./turns.ts";
+import { tokenUsage } from "./usage.ts";
 
 const ITEM: EventType[] = ["item.started", "item.completed"];
+const GONE = row("noted", "live")(["turn.ended", "agent.notice"], "a turn that ran is interrupted");
 
 export const NOTIFICATION_TYPES: NativeTypeTable<HandledRow<Handler>> = {
   error: handled(error, live(["error", "session.status"], "willRetry is retrying; the final one is reported once")),
@@ -52,10 +55,10 @@ export const NOTIFICATION_TYPES: NativeTypeTable<HandledRow<Handler>> = {
   ),
   "thread/status/changed": handled(nothing, live(["session.status"], "follows from turns and open requests")),
   "thread/readState/changed": handled(note("read_state"), notedLive()),
-  "thread/archived": handled(note("thread_archived"), notedLive()),
-  "thread/deleted": handled(note("thread_deleted"), notedLive()),
+  "thread/archived": handled(gone("thread_archived"), GONE),
+  "thread/deleted": handled(gone("thread_deleted"), GONE),
   "thread/unarchived": handled(note("thread_unarchived"), notedLive()),
-  "thread/closed": handled(note("thread_closed"), notedLive()),
+  "thread/closed": handled(gone("thread_closed"), GONE),
   "thread/reverted": handled(reverted, row("noted", "live")(["item.removed", "agent.notice"])),
   "skills/changed": handled(note("skills_changed"), notedLive()),
   "thread/name/updated": handled(
@@ -79,7 +82,7 @@ export const NOTIFICATION_TYPES: NativeTypeTable<HandledRow<Handler>> = {
     live(["config.changed"]),
   ),
   "thread/tokenUsage/updated": handled(
-    (params, thread) => ({ drafts: tokenUsage(thread, params) }),
+    (params, thread, threads) => ({ drafts: tokenUsage(thread, params, threads) }),
     live(["usage.updated", "step.ended"]),
   ),
   "turn/started": handled((params, thread) => ({ drafts: turnStarted(thread, rec(params.turn)) }), live(["turn.started"])),

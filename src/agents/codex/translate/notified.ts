@@ -12,7 +12,7 @@ import type { NativeItem, Thread } from "./thread.ts";
 import type { Threads } from "./threads.ts";
 import { isTool, toolCall } from "./tool-items.ts";
 import { innerCommand } from "./tool-kinds.ts";
-import { beginStep, errorNotified, implicitTurn, leaveChild, turnCompleted } from "./turns.ts";
+import { beginStep, errorNotified, implicitTurn, leaveChild, threadGone, turnCompleted } from "./turns.ts";
 
 /** `note`: understood, without universal meaning; shown as agent.notice. `unknown`: the method is known but not what is in it. */
 type Meaning = { drafts?: Draft[]; note?: { name: string; detail?: unknown }; unknown?: string; repeat?: Repeat };
@@ -117,6 +117,14 @@ export const completedTurn: Handler = (params, thread, threads) => {
   const status = str(rec(params.turn).status) ?? "missing";
   return { drafts: [...left, ...drafts], ...(ENDS.has(status) ? {} : { unknown: `turn status ${status}` }) };
 };
+
+/** The thread is not there any more, with all that its sub-agents do. That of a sub-agent is named: it is not the session's. */
+export const gone =
+  (name: string): Handler =>
+  (_, thread, threads) => ({
+    drafts: [...[...threads.descendants(thread)].flatMap(threadGone), ...threadGone(thread)],
+    note: { name, ...(thread.child === null ? {} : { detail: { agent: thread.id } }) },
+  });
 
 /** The server repeats the same diff several times a turn. */
 export const turnDiff: Handler = (params, thread) => {

@@ -109,9 +109,11 @@ export class ServerRequests {
     return mapped(this.#threads.address(thread), "serverRequest/resolved", known ? close(known, "agent") : []);
   }
 
-  /** The process is gone: what it asked cannot be answered. */
+  /** The thread, or the whole process, is gone: what it asked cannot be answered. */
   lost(thread: Thread): Draft[] {
-    return [...this.#open.values()].filter((pending) => pending.thread === thread).flatMap((pending) => close(pending, "agent"));
+    const lost = [...this.#open].filter(([, pending]) => pending.thread === thread);
+    for (const [id] of lost) this.#open.delete(id);
+    return lost.flatMap(([, pending]) => close(pending, "agent"));
   }
 }
 

@@ -108,6 +108,8 @@ export class Thread {
   goal = false;
   lastDiff = "";
   lastTotals = "";
+  /** All that its model used so far. */
+  total: Usage | null = null;
   contextUsed: number | null = null;
   /** Text of the last finished assistant message: a sub-agent's answer. */
   lastText = "";

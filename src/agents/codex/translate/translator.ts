@@ -18,6 +18,9 @@ import { classify, typeName } from "./wire.ts";
 /** What a sub-agent's thread says about itself is not a fact of the session it works for. */
 const OF_THE_SESSION = new Set(["config.changed", "session.updated", "session.compacted"]);
 
+/** After these the server has no such thread. */
+const GONE = new Set(["thread/archived", "thread/deleted", "thread/closed"]);
+
 export class CodexTranslator implements Translator {
   readonly silence = SILENCE;
   readonly #threads = new Threads();
@@ -97,11 +100,12 @@ export class CodexTranslator implements Translator {
     const handler = own(NOTIFICATION_TYPES, method)?.handle;
     if (method === "serverRequest/resolved") return this.#theirs.resolved(thread, params);
     // Handled before the address is asked for: an item may show whose child this thread is.
+    const unanswered = GONE.has(method) ? this.#theirs.lost(thread) : [];
     const meaning = handler?.(params, thread, this.#threads);
     const session = threadId === undefined ? null : this.#threads.address(thread);
     if (!meaning) return unparsed(session, type, `unknown notification ${typeName(method)}`);
-    const drafts = thread.child === null ? (meaning.drafts ?? []) : childDrafts(meaning.drafts ?? []);
-    if (method === "thread/deleted" && threadId !== undefined) this.#threads.forget(threadId);
+    const told = [...unanswered, ...(meaning.drafts ?? [])];
+    const drafts = thread.child === null ? told : childDrafts(told);
     if (meaning.unknown !== undefined) return unparsed(session, type, meaning.unknown, drafts);
     if (!meaning.note) return { ...mapped(session, type, drafts), ...(meaning.repeat ? { repeat: meaning.repeat } : {}) };
     const { name, detail } = meaning.note;

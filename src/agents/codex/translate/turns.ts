@@ -1,11 +1,11 @@
 // Turns of one thread: opened by our requests or by the server, ended by the server or by its death, with everything left open in them.
 import type { Draft, DraftPart } from "../../../schema/draft.ts";
 import type { ErrorData, StopReason, Usage } from "../../../schema/event-data.ts";
-import { isRecord, type JsonRecord, num, own, rec, records, str } from "../../json.ts";
+import { isRecord, type JsonRecord, own, rec, records, str } from "../../json.ts";
 import { retrying } from "../../translation.ts";
 import { errorData, retryAttempt, withoutReason } from "./errors.ts";
 import { askedAgain, closeCut, endAnswer, resultKey, toBackground } from "./items.ts";
-import type { NativeItem, Thread } from "./thread.ts";
+import type { NativeItem, OpenTurn, Thread } from "./thread.ts";
 
 const newTurn = (id: string | null) => ({ id, usage: null, error: null, keys: [] });
 
@@ -185,14 +185,28 @@ export function leaveChild(child: Thread): Draft[] {
   ];
 }
 
-/** The process is gone: nothing of this thread will be ended by the server any more. */
-export function threadLost(thread: Thread, message: string): Draft[] {
+/** Nothing of this thread will be ended by the server any more: not its items, and not the turn, if it is one of the session. */
+function abandon(thread: Thread): { drafts: Draft[]; turn: OpenTurn | null } {
   const drafts = [...endAnswer(thread, "failed"), ...[...thread.open.values()].flatMap((native) => closeCut(thread, native))];
   const open = thread.turn;
   if (open) thread.endTurn(open.id, open.keys);
   thread.awaited = 0;
   thread.retrying = false;
-  if (!open || thread.child !== null) return drafts;
+  return { drafts, turn: thread.child === null ? open : null };
+}
+
+/** The server does not have the thread any more (deleted, archived, unloaded). Somebody wanted that: it is no failure of a turn that ran. */
+export function threadGone(thread: Thread): Draft[] {
+  const { drafts, turn } = abandon(thread);
+  if (!turn) return drafts;
+  const usage = turn.usage ? { usage: turn.usage } : {};
+  return [...drafts, { do: "turn.end", synthetic: true, stop_reason: "interrupted", ...usage }];
+}
+
+/** The process is gone. */
+export function threadLost(thread: Thread, message: string): Draft[] {
+  const { drafts, turn: open } = abandon(thread);
+  if (!open) return drafts;
   drafts.push({
     do: "error",
     error: { message, code: "execution_error", details: { error_source: "agent", native_code: null, retryable: true } },
@@ -221,22 +235,6 @@ export function errorNotified(thread: Thread, params: JsonRecord): Draft[] {
   return [{ do: "error", error }];
 }
 
-const tokens = (value: JsonRecord): Usage => ({
-  input_tokens: num(value.inputTokens) ?? 0,
-  output_tokens: num(value.outputTokens) ?? 0,
-  reasoning_tokens: num(value.reasoningOutputTokens) ?? 0,
-  cache_read_tokens: num(value.cachedInputTokens) ?? 0,
-  cache_write_tokens: num(value.cacheWriteInputTokens) ?? 0,
-});
-
-export const addUsage = (a: Usage | null, b: Usage): Usage => ({
-  input_tokens: (a?.input_tokens ?? 0) + b.input_tokens,
-  output_tokens: (a?.output_tokens ?? 0) + b.output_tokens,
-  reasoning_tokens: (a?.reasoning_tokens ?? 0) + (b.reasoning_tokens ?? 0),
-  cache_read_tokens: (a?.cache_read_tokens ?? 0) + (b.cache_read_tokens ?? 0),
-  cache_write_tokens: (a?.cache_write_tokens ?? 0) + (b.cache_write_tokens ?? 0),
-});
-
 /** The model begins an answer, with whatever comes of it first. Codex says only when it is over, see `tokenUsage`. */
 export function beginStep(thread: Thread, turnId = thread.turn?.id ?? null): Draft[] {
   if (thread.turn === null || thread.turn.id !== turnId || thread.step !== null) return [];
@@ -245,39 +243,10 @@ export function beginStep(thread: Thread, turnId = thread.turn?.id ?? null): Dra
 }
 
 /** `usage` null: the answer was cut. */
-function endStep(thread: Thread, usage: Usage | null): Draft[] {
+export function endStep(thread: Thread, usage: Usage | null): Draft[] {
   const key = thread.step;
   thread.step = null;
   return key === null ? [] : [{ do: "step.end", key, ...(usage === null ? {} : { usage }) }];
-}
-
-/** One per model response. The same totals again (a resume, the second line of a compaction) are no new use. */
-export function tokenUsage(thread: Thread, params: JsonRecord): Draft[] {
-  const { total, last, modelContextWindow } = rec(params.tokenUsage);
-  const totals = JSON.stringify(total ?? null);
-  // A provider that counts nothing has the same totals after each answer.
-  const repeated = totals === thread.lastTotals && num(rec(last).totalTokens) !== 0;
-  thread.lastTotals = totals;
-  const answered = endAnswer(thread);
-  thread.responseEnded();
-  const used = num(rec(last).totalTokens) ?? null;
-  thread.contextUsed = used;
-  const window = num(modelContextWindow);
-  const context = {
-    ...(used === null ? {} : { context_used: used }),
-    ...(window === undefined ? {} : { context_window: window }),
-  };
-  const step = tokens(rec(last));
-  const drafts: Draft[] = answered;
-  if (!repeated && thread.turn) {
-    thread.turn.usage = addUsage(thread.turn.usage, step);
-    // An answer that made no item, such as a compaction, is a step too.
-    drafts.push(...beginStep(thread), ...endStep(thread, step));
-    drafts.push({ do: "event", type: "usage.updated", data: { scope: "step", ...step, ...context } });
-  }
-  if (thread.child === null)
-    drafts.push({ do: "event", type: "usage.updated", data: { scope: "session", ...tokens(rec(total)), ...context } });
-  return drafts;
 }
 
 const PLAN_STATUS: Record<string, "pending" | "in_progress" | "completed"> = {
