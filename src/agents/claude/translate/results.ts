@@ -2,11 +2,12 @@
 import type { Draft } from "../../../schema/draft.ts";
 import type { ErrorData, StopReason, Usage } from "../../../schema/event-data.ts";
 import type { Translation } from "../../contract.ts";
-import { isRecord, type JsonRecord, num, str } from "../../json.ts";
+import { isRecord, type JsonRecord, num, rec, str } from "../../json.ts";
 import { mapped, noted } from "../../translation.ts";
 import { apiError, resultError } from "./errors.ts";
 import { closeMessages } from "./messages.ts";
 import { ADDRESS, type ClaudeState } from "./state.ts";
+import { toolResult } from "./tools.ts";
 import { openTurn, steeredWaits } from "./turns.ts";
 import { apiUsage, contextOf, modelUsage, usageSum } from "./usage.ts";
 
@@ -30,6 +31,7 @@ export function result(state: ClaudeState, frame: JsonRecord): Translation {
     });
   if (!state.turnOpen) openTurn(state, frame, drafts);
   closeMessages(state, drafts);
+  deferredCall(state, frame, drafts);
   const end = endOf(state, frame);
   answerText(state, frame, end, drafts);
   if (end.error) drafts.push({ do: "error", error: end.error });
@@ -48,6 +50,17 @@ export function result(state: ClaudeState, frame: JsonRecord): Translation {
   });
   state.endTurn();
   return mapped(ADDRESS, `result/${subtype}`, drafts);
+}
+
+const DEFERRED = "A hook deferred this call: it has not run.";
+
+/** A hook put the call off (`permissionDecision: defer`) until the session is resumed: nothing else says what became of it. */
+function deferredCall(state: ClaudeState, frame: JsonRecord, drafts: Draft[]): void {
+  const id = str(rec(frame.deferred_tool_use).id);
+  if (id === undefined || !state.tools.has(state.callName("", id))) return;
+  const made: Draft[] = [];
+  toolResult(state, { tool_use_id: id, content: DEFERRED, is_error: true }, undefined, "", made);
+  drafts.push(...made.map((draft) => ({ ...draft, synthetic: true })));
 }
 
 type End = { stop: StopReason; error?: ErrorData };
