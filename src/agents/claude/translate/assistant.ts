@@ -4,9 +4,9 @@ import type { Translation } from "../../contract.ts";
 import { arr, type JsonRecord, rec, str } from "../../json.ts";
 import { mapped } from "../../translation.ts";
 import { apiError } from "./errors.ts";
-import { assistantBlocks, closeMessage, closeMessages, scopeOf } from "./messages.ts";
+import { assistantBlocks, closeMessage, closeMessages } from "./messages.ts";
 import { retract } from "./retraction.ts";
-import { ADDRESS, type ClaudeState } from "./state.ts";
+import { ADDRESS, type ClaudeState, toolKey } from "./state.ts";
 import { outputText } from "./tool-result.ts";
 import { takeMessages } from "./turns.ts";
 
@@ -24,14 +24,14 @@ export function assistant(state: ClaudeState, frame: JsonRecord): Translation {
     return mapped(ADDRESS, "assistant:refusal", drafts);
   }
   if (frame.error !== undefined || frame.is_api_error_message === true) {
-    if (scopeOf(frame) !== "") return subagentError(state, frame, text, drafts);
+    if (state.scopeOf(frame) !== "") return subagentError(state, frame, text, drafts);
     // Said with the result, which knows more (prompt_too_long); and once.
     state.apiError = apiError(frame, text);
     closeMessages(state, drafts);
     return mapped(ADDRESS, "assistant:error", drafts);
   }
   if (api.model === SYNTHETIC) {
-    systemItem(state, text, str(api.id) ?? str(frame.uuid), scopeOf(frame), drafts);
+    systemItem(state, text, str(api.id) ?? str(frame.uuid), state.scopeOf(frame), drafts);
     return mapped(ADDRESS, "assistant:synthetic", drafts);
   }
   assistantBlocks(state, frame, drafts);
@@ -40,7 +40,7 @@ export function assistant(state: ClaudeState, frame: JsonRecord): Translation {
 
 /** A sub-agent's model call failed: its own affair, decided by the result of the call that started it. The turn goes on. */
 function subagentError(state: ClaudeState, frame: JsonRecord, text: string, drafts: Draft[]): Translation {
-  const scope = scopeOf(frame);
+  const scope = state.scopeOf(frame);
   const open = state.messages.get(scope);
   if (open) closeMessage(state, open, drafts);
   systemItem(state, text, str(frame.uuid), scope, drafts);
@@ -77,7 +77,7 @@ export function systemItem(
   const content: DraftPart[] = [...(text.trim() === "" ? [] : [{ type: "text" as const, text }]), ...media];
   if (content.length === 0) return;
   state.shown = true;
-  const parent: ItemKey | null = scope === "" ? null : `tool:${scope}`;
+  const parent: ItemKey | null = scope === "" ? null : toolKey(state, scope);
   drafts.push({
     do: "item.add",
     item: {

@@ -10,9 +10,6 @@ import { ADDRESS, type BlockState, type ClaudeState, type MessageState, toolKey 
 import { confirmTool, dropTool, startTool, streamArguments } from "./tools.ts";
 import { apiUsage, contextOf, usageSoFar } from "./usage.ts";
 
-/** Where a frame belongs: the main conversation, or the sub-agent behind a tool call. */
-export const scopeOf = (frame: JsonRecord): string => str(frame.parent_tool_use_id) ?? "";
-
 /** The message with this id, opened if need be. Another one in the same conversation is thereby over. */
 export function openMessage(state: ClaudeState, scope: string, id: string, drafts: Draft[]): MessageState {
   const current = state.messages.get(scope);
@@ -85,7 +82,7 @@ export function streamEvent(state: ClaudeState, frame: JsonRecord): Translation 
   const event = rec(frame.event);
   const kind = str(event.type) ?? "";
   const type = `stream_event/${kind}`;
-  const scope = scopeOf(frame);
+  const scope = state.scopeOf(frame);
   const drafts: Draft[] = [];
   if (kind === "message_start") {
     const start = rec(event.message);
@@ -135,7 +132,7 @@ function startBlock(state: ClaudeState, message: MessageState, index: number, bl
   message.blocks.set(index, entry);
   if (isCall(type)) {
     const id = str(block.id) ?? `${message.id}:${index}`;
-    entry.tool = state.nameCall(message.scope, id);
+    entry.tool = state.nameCall(message.scope, id, message.key);
     startTool(state, message, entry.tool, { ...block, id }, true, drafts);
   } else if (type === "redacted_thinking") {
     entry.part = addPart(message, { type: "reasoning", text: "", visibility: "private" });
@@ -233,7 +230,7 @@ function abandon(state: ClaudeState, message: MessageState, from: number, drafts
 export function assistantBlocks(state: ClaudeState, frame: JsonRecord, drafts: Draft[]): void {
   const api = rec(frame.message);
   const id = str(api.id) ?? str(frame.uuid) ?? state.newKey("unnamed");
-  const message = openMessage(state, scopeOf(frame), id, drafts);
+  const message = openMessage(state, state.scopeOf(frame), id, drafts);
   if (frame.aborted === true) message.aborted = true;
   message.finishReason = str(api.stop_reason) ?? message.finishReason;
   // Only an answer that came whole says here why it ended, and what it took; otherwise these are the counts of its start.
@@ -252,7 +249,7 @@ function wholeBlock(state: ClaudeState, message: MessageState, block: JsonRecord
   const type = str(block.type) ?? "unknown";
   if (isCall(type)) {
     const id = str(block.id) ?? `${message.id}:${message.tools.size}`;
-    const name = state.nameCall(message.scope, id);
+    const name = state.nameCall(message.scope, id, message.key);
     for (const entry of message.blocks.values()) if (entry.tool === name) entry.confirmed = true;
     if (state.tools.has(name)) confirmTool(state, message, name, block, drafts);
     else startTool(state, message, name, { ...block, id }, false, drafts);

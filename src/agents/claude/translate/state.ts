@@ -50,6 +50,8 @@ export type ToolState = {
   raw: string;
   message: ItemKey | null;
   scope: string;
+  /** It has its result, and its work goes on in the background. */
+  answered: boolean;
 };
 
 export type TaskState = {
@@ -179,12 +181,31 @@ export class ClaudeState {
     return this.#twins.get(`${scope} ${id}`) ?? id;
   }
 
-  /** The same for a call that begins. */
-  nameCall(scope: string, id: string): string {
-    const open = this.tools.get(id);
-    const name = open === undefined || open.scope === scope ? this.callName(scope, id) : `${id}@${scope || "main"}`;
+  /** The same for a call that this message makes. */
+  nameCall(scope: string, id: string, message: ItemKey): string {
+    const isOther = (name: string): boolean => {
+      const open = this.tools.get(name);
+      return open !== undefined && (open.scope !== scope || (open.answered && open.message !== message));
+    };
+    let name = this.callName(scope, id);
+    for (let n = 1; isOther(name); n++) name = `${id}@${scope || "main"}${n === 1 ? "" : `#${n}`}`;
     if (name !== id) this.#twins.set(`${scope} ${id}`, name);
     return name;
+  }
+
+  /** What the call is called here that began this task: of several with one id the newest that has none. */
+  callOfTask(id: string, parentTask: unknown): string {
+    const inside = this.callName(this.scopeOfAgent(parentTask), id);
+    if (typeof parentTask === "string" && this.tools.has(inside)) return inside;
+    const taken = new Set([...this.tasks.values()].map(({ tool }) => tool));
+    return [...this.tools.keys()].reverse().find((name) => isTwin(name, id) && !taken.has(name)) ?? id;
+  }
+
+  /** The conversation of a frame: the main one, or that of the sub-agent behind a call. Of two calls with one id, the agent's own id shows which. */
+  scopeOf({ parent_tool_use_id: call, agent_id: agent }: JsonRecord): string {
+    if (typeof call !== "string") return "";
+    const scope = this.scopeOfAgent(agent);
+    return isTwin(scope, call) ? scope : call;
   }
 
   /** The conversation of this agent, by its task id. */
@@ -232,6 +253,8 @@ export class ClaudeState {
     if (this.opened.size > 200) for (const id of [...this.opened.keys()].slice(0, this.opened.size - 100)) this.opened.delete(id);
   }
 }
+
+const isTwin = (name: string, id: string): boolean => name === id || name.startsWith(`${id}@`);
 
 /** The call of this id that began last. */
 export const toolKey = (state: ClaudeState, id: string): ItemKey => callKey("tool", state, id);

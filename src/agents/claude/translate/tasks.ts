@@ -4,7 +4,7 @@ import type { Draft } from "../../../schema/draft.ts";
 import type { Translation } from "../../contract.ts";
 import { bool, type JsonRecord, num, rec, str } from "../../json.ts";
 import { mapped, noted } from "../../translation.ts";
-import { closeMessage, scopeOf } from "./messages.ts";
+import { closeMessage } from "./messages.ts";
 import { settleCall } from "./permissions.ts";
 import { outlives } from "./scope.ts";
 import { ADDRESS, type ClaudeState, progressKey, type TaskState, toolKey } from "./state.ts";
@@ -12,7 +12,8 @@ import { setMember } from "./team.ts";
 
 export function taskStarted(state: ClaudeState, frame: JsonRecord, type: string): Translation {
   const id = str(frame.task_id) ?? "";
-  const tool = str(frame.tool_use_id) ?? null;
+  const native = str(frame.tool_use_id);
+  const tool = native === undefined ? null : state.callOfTask(native, frame.parent_task_id);
   const background = frame.is_backgrounded === true;
   const call = tool === null ? undefined : state.tools.get(tool);
   const task: TaskState = {
@@ -178,7 +179,7 @@ function commandEnd(id: string, outcome: string, summary: string): Draft {
 export function toolProgress(state: ClaudeState, frame: JsonRecord): Translation {
   const heartbeat = frame.heartbeat === true;
   const named = str(heartbeat ? (frame.parent_tool_use_id ?? frame.tool_use_id) : frame.tool_use_id) ?? "";
-  const tool = heartbeat ? named : state.callName(scopeOf(frame), named);
+  const tool = heartbeat ? named : state.callName(state.scopeOf(frame), named);
   const seconds = Math.round(num(frame.elapsed_time_seconds) ?? 0);
   const retry = rec(frame.subagent_retry);
   const name = str(frame.tool_name) ?? "tool";

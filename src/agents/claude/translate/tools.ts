@@ -21,7 +21,7 @@ export function startTool(
   const name = str(block.name) ?? "unknown";
   const input = streaming ? {} : rec(block.input);
   state.countCall(id, message.key);
-  state.tools.set(id, { id, name, input, raw: "", message: message.key, scope: message.scope });
+  state.tools.set(id, { id, name, input, raw: "", message: message.key, scope: message.scope, answered: false });
   message.tools.add(id);
   const args = streaming ? "" : argumentsOf(block.input, "");
   drafts.push({
@@ -89,7 +89,7 @@ function sameJson(text: string, value: unknown): boolean {
 export function toolResult(state: ClaudeState, block: JsonRecord, detail: unknown, scope: string, drafts: Draft[]): void {
   const native = str(block.tool_use_id) ?? "";
   const id = state.callName(scope, native);
-  const tool: ToolState = state.tools.get(id) ?? { id, name: "", input: {}, raw: "", message: null, scope };
+  const tool: ToolState = state.tools.get(id) ?? { id, name: "", input: {}, raw: "", message: null, scope, answered: false };
   const isError = block.is_error === true;
   const outcome: Outcome = { tool, content: block.content, isError, detail };
   settleCall(state, id, isError, drafts);
@@ -112,6 +112,7 @@ export function toolResult(state: ClaudeState, block: JsonRecord, detail: unknow
     status,
   });
   drafts.push({ do: "item.complete", key: progressKey(state, id), status });
+  tool.answered = true;
   if (!goesOn) state.tools.delete(id);
 }
 

@@ -4,7 +4,7 @@ import type { Translation } from "../../contract.ts";
 import { type JsonRecord, rec, records, str } from "../../json.ts";
 import { mapped } from "../../translation.ts";
 import { systemItem } from "./assistant.ts";
-import { closeMessage, scopeOf } from "./messages.ts";
+import { closeMessage } from "./messages.ts";
 import { ADDRESS, type ClaudeState, toolKey } from "./state.ts";
 import { LEAD } from "./team.ts";
 import { mediaParts, outputText } from "./tool-result.ts";
@@ -18,14 +18,14 @@ export function user(state: ClaudeState, frame: JsonRecord): Translation {
   if (results.length > 0) {
     const detail = results.length === 1 ? frame.tool_use_result : undefined;
     const told = results.filter(
-      (block) => !state.retractedCalls.has(state.callName(scopeOf(frame), str(block.tool_use_id) ?? "")),
+      (block) => !state.retractedCalls.has(state.callName(state.scopeOf(frame), str(block.tool_use_id) ?? "")),
     );
-    for (const block of told) toolResult(state, block, detail, scopeOf(frame), drafts);
+    for (const block of told) toolResult(state, block, detail, state.scopeOf(frame), drafts);
     besideResults(state, frame, records(content), drafts);
     return mapped(ADDRESS, "user:tool_result", drafts);
   }
   const text = outputText(content);
-  const scope = scopeOf(frame);
+  const scope = state.scopeOf(frame);
   const uuid = str(frame.uuid);
   if (frame.isReplay === true) return replayed(state, frame, text, drafts);
   if (frame.isSynthetic === true) {
@@ -75,7 +75,7 @@ function besideResults(state: ClaudeState, frame: JsonRecord, blocks: JsonRecord
   const others = blocks.filter((block) => block.type !== "tool_result");
   const text = outputText(others);
   if (INTERRUPTED.test(text)) state.interrupted = true;
-  else systemItem(state, text, str(frame.uuid), scopeOf(frame), drafts, mediaParts(others));
+  else systemItem(state, text, str(frame.uuid), state.scopeOf(frame), drafts, mediaParts(others));
 }
 
 /** An echo of what we sent (`--replay-user-messages`), or the output of a local command in the same guise. */
