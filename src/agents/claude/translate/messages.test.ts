@@ -143,6 +143,22 @@ describe("API messages", () => {
     expect(answers(played)).toMatchObject([{ status: "failed", content: [{ type: "text", text: "I will" }] }]);
   });
 
+  it("[U17] a stream that was cut and begins again with the same id is asked again: what was said before is void", () => {
+    const begun = (words: string) => [started("m"), blockStart(0, text("")), textDelta(0, words)];
+    const played = play(
+      user("x"),
+      init(),
+      ...begun("Half"),
+      ...begun("Whole"),
+      assistant("m", text("Whole")),
+      stopped(),
+      result(),
+    );
+    expect(played.rules).toEqual([]);
+    expect(of(played, "item.removed")).toHaveLength(1);
+    expect(answers(played).map(({ content, status }) => [content, status])).toMatchObject([[[{ text: "Whole" }], "completed"]]);
+  });
+
   it("text cut by an interrupt is kept as a failed message", () => {
     const played = play(
       user("hi"),

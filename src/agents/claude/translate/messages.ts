@@ -11,9 +11,9 @@ import { confirmTool, dropTool, startTool, streamArguments } from "./tools.ts";
 import { apiUsage, contextOf, usageSoFar } from "./usage.ts";
 
 /** The message with this id, opened if need be. Another one in the same conversation is thereby over. */
-export function openMessage(state: ClaudeState, scope: string, id: string, drafts: Draft[]): MessageState {
+function openMessage(state: ClaudeState, scope: string, id: string, drafts: Draft[], again = false): MessageState {
   const current = state.messages.get(scope);
-  if (current?.id === id) return current;
+  if (current?.id === id && !again) return current;
   // 2.1.197 does not end a stream that was cut: the next answer shows that the model was asked again.
   if (current && isCut(current)) abandon(state, current, 0, drafts);
   else if (current) closeMessage(state, current, drafts);
@@ -86,7 +86,10 @@ export function streamEvent(state: ClaudeState, frame: JsonRecord): Translation 
   const drafts: Draft[] = [];
   if (kind === "message_start") {
     const start = rec(event.message);
-    const message = openMessage(state, scope, str(start.id) ?? str(frame.api_message_id) ?? state.newKey("unnamed"), drafts);
+    const id = str(start.id) ?? str(frame.api_message_id) ?? state.newKey("unnamed");
+    const before = state.messages.get(scope);
+    // Some providers give each answer the same id.
+    const message = openMessage(state, scope, id, drafts, before !== undefined && isCut(before));
     message.streamed = true;
     message.usage = usageSoFar(null, start.usage);
     return mapped(ADDRESS, type, drafts);

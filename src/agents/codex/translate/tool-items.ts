@@ -37,7 +37,9 @@ function result(native: NativeItem, output: string, failed: boolean, more: JsonR
   };
 }
 
-const failedStatus = (status: unknown): boolean => status === "failed" || status === "declined";
+/** A word of a newer version is not taken for success. */
+const failedStatus = (status: unknown): boolean =>
+  typeof status === "string" && status !== "completed" && status !== "inProgress";
 
 const commandExecution: ToolItem = {
   call(item) {

@@ -54,6 +54,18 @@ describe("the end of a turn", () => {
     expect(talk.of("turn.ended")).toMatchObject([{ stop_reason: "error", error_code: "unknown" }]);
   });
 
+  it.each(["failed", "declined", "timedOut"])("of a call that ended as %s has failed", (status) => {
+    const talk = converse()
+      .started()
+      .turn()
+      .whole(command("c", { status, aggregatedOutput: "x", exitCode: null }))
+      .done();
+    expect(talk.items().map(({ kind, status: end }) => [kind, end])).toEqual([
+      ["tool_call", "failed"],
+      ["tool_result", "failed"],
+    ]);
+  });
+
   it("with a status nobody knows ends the turn, and is unparsed", () => {
     const { sessions, unparsed } = begun().done("paused").replay();
     expect(unparsed).toMatchObject([{ type: "turn/completed", error: "turn status paused" }]);
