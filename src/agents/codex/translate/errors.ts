@@ -60,6 +60,10 @@ export function errorData(error: unknown): ErrorData {
 export const withoutReason = (status = "no status"): ErrorData =>
   data(`Codex ended the turn without a reason (${status}).`, NOT_KNOWN, null);
 
+/** The process is gone, and the turn with it. `again`: the message can be sent again. */
+export const processLost = (message: string, again: boolean): ErrorData =>
+  data(message, { ...ofAgent("execution_error"), retryable: again }, null);
+
 /** A JSON-RPC error answer to a request that should have started a turn. */
 export function rpcErrorData(error: JsonRecord): ErrorData {
   const message = str(error.message) ?? "Codex refused the request";

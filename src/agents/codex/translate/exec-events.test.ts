@@ -56,4 +56,14 @@ describe("codex exec --json", () => {
     expect(talk.of("error")).toMatchObject([{ code: "provider_auth" }]);
     expect(talk.of("turn.ended")).toMatchObject([{ stop_reason: "error", error_code: "provider_auth" }]);
   });
+
+  it("the end of the process in a turn is the agent's fault and not the provider's", () => {
+    const talk = converse()
+      .in(start("go"))
+      .out({ type: "thread.started", thread_id: "th" })
+      .out({ type: "turn.started" })
+      .exit(null, "SIGKILL");
+    expect(talk.of("error")).toMatchObject([{ code: "execution_error", details: { error_source: "agent" } }]);
+    expect(talk.of("turn.ended")).toMatchObject([{ stop_reason: "error", error_code: "execution_error" }]);
+  });
 });

@@ -5,7 +5,7 @@ import type { Usage } from "../../../schema/event-data.ts";
 import type { NativeDirection, Translation } from "../../contract.ts";
 import { isRecord, type JsonRecord, num, own, rec, records, str } from "../../json.ts";
 import { mapped, retrying, unparsed } from "../../translation.ts";
-import { errorData, retryAttempt } from "./errors.ts";
+import { errorData, processLost, retryAttempt } from "./errors.ts";
 import { newItem } from "./thread.ts";
 import { toolCall, toolOutcome } from "./tool-items.ts";
 import { typeName } from "./wire.ts";
@@ -161,11 +161,11 @@ export class ExecEvents {
   exited(how: string): Translation[] {
     if (!this.#turnOpen) return [];
     this.#turnOpen = false;
-    const error = errorData({ message: `codex exec ended (${how}) before the turn did` });
+    const error = processLost(`codex exec ended (${how}) before the turn did`, false);
     return [
       mapped(this.#session ?? this.#address, "exit", [
-        { do: "error", error: { ...error, code: "execution_error" } },
-        { do: "turn.end", stop_reason: "error", error_code: "execution_error" },
+        { do: "error", error },
+        { do: "turn.end", stop_reason: "error", error_code: error.code },
       ]),
     ];
   }

@@ -33,6 +33,27 @@ describe("sub-agents", () => {
     expect(talk.of("turn.ended")).toHaveLength(1);
   });
 
+  it.each([
+    ["completed", "failed", "No quota."],
+    ["interrupted", "interrupted", "Sev"],
+    ["errored", "completed", "Sev"],
+  ])("v2: one that ends as %s after a turn that %s has failed, and its result says so", (kind, status, output) => {
+    const error = status === "failed" ? { message: "No quota.", codexErrorInfo: "usageLimitExceeded" } : null;
+    const talk = converse()
+      .started()
+      .turn()
+      .whole(started)
+      .notify("turn/started", { threadId: "kid", turn: { id: "kt", rootTurnId: "tu" } })
+      .whole(message("km", "Sev"), "kt", "kid")
+      .done(status, { error }, "kt", "kid")
+      .whole(over(kind))
+      .done();
+    const call = talk.items().find(({ kind: what, native_item_id }) => what === "tool_call" && native_item_id === "s");
+    const result = talk.items().find(({ kind: what }) => what === "tool_result");
+    expect([call?.status, result?.status]).toEqual(["failed", "failed"]);
+    expect(result?.content).toMatchObject([{ is_error: true, output }]);
+  });
+
   it("[G5] v1: a child that speaks before its spawn call has ended is found by that call", () => {
     const spawn = {
       type: "collabAgentToolCall",

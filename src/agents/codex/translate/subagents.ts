@@ -42,7 +42,7 @@ export function activity(thread: Thread, params: JsonRecord, phase: "started" | 
   if (phase === "completed") return endMark(thread, params, item, parent);
   const running = item.kind === "interacted" ? undefined : spawnOf(thread, agent);
   const mark = startMark(thread, params, item, parent);
-  return running ? [...spawnEnd(thread, running, child, item.kind === "interrupted"), ...mark] : mark;
+  return running ? [...spawnEnd(thread, running, child, item.kind === "completed"), ...mark] : mark;
 }
 
 function spawn(thread: Thread, params: JsonRecord, item: JsonRecord): Draft[] {
@@ -86,9 +86,12 @@ function completedOnly(thread: Thread, params: JsonRecord, item: JsonRecord): Dr
   return thread.open.has(key) || thread.isClosed(key) ? [] : spawn(thread, params, item);
 }
 
-function spawnEnd(thread: Thread, native: NativeItem, child: Thread | undefined, interrupted: boolean): Draft[] {
+/** An agent whose turn failed has failed, whatever the word for its end is. */
+function spawnEnd(thread: Thread, native: NativeItem, child: Thread | undefined, completed: boolean): Draft[] {
   thread.close(native);
-  const status = interrupted ? "failed" : "completed";
+  const failure = child?.failure ?? null;
+  const failed = !completed || failure !== null;
+  const status = failed ? "failed" : "completed";
   return [
     { do: "item.complete", key: native.key, status },
     {
@@ -103,8 +106,8 @@ function spawnEnd(thread: Thread, native: NativeItem, child: Thread | undefined,
           {
             type: "tool_result",
             call_id: native.callId,
-            output: child?.lastText ?? "",
-            ...(interrupted ? { is_error: true } : {}),
+            output: failure ?? child?.lastText ?? "",
+            ...(failed ? { is_error: true } : {}),
           },
         ],
       },

@@ -111,6 +111,8 @@ export class Thread {
   /** All that its model used so far. */
   total: Usage | null = null;
   contextUsed: number | null = null;
+  /** Why its last turn failed. */
+  failure: string | null = null;
   /** Text of the last finished assistant message: a sub-agent's answer. */
   lastText = "";
   /** Tool items so far: shows whether a code-mode script made any. */

@@ -3,7 +3,7 @@ import type { Draft, DraftPart } from "../../../schema/draft.ts";
 import type { ErrorData, StopReason, Usage } from "../../../schema/event-data.ts";
 import { isRecord, type JsonRecord, own, rec, records, str } from "../../json.ts";
 import { retrying } from "../../translation.ts";
-import { errorData, retryAttempt, withoutReason } from "./errors.ts";
+import { errorData, processLost, retryAttempt, withoutReason } from "./errors.ts";
 import { askedAgain, closeCut, endAnswer, resultKey, toBackground } from "./items.ts";
 import type { NativeItem, OpenTurn, Thread } from "./thread.ts";
 
@@ -100,6 +100,7 @@ export function turnCompleted(thread: Thread, turn: JsonRecord): Draft[] {
   thread.endTurn(id, open.keys);
   thread.retrying = false;
   thread.compactRequested = false;
+  thread.failure = failure?.message ?? null;
   if (thread.child !== null) return drafts;
   if (failure && open.error === null) drafts.push({ do: "error", error: failure });
   const code = failure?.code ?? open.error;
@@ -209,7 +210,7 @@ export function threadLost(thread: Thread, message: string): Draft[] {
   if (!open) return drafts;
   drafts.push({
     do: "error",
-    error: { message, code: "execution_error", details: { error_source: "agent", native_code: null, retryable: true } },
+    error: processLost(message, true),
     synthetic: true,
   });
   drafts.push({
