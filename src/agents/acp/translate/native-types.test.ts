@@ -16,7 +16,8 @@ describe("the coverage table", () => {
     const piece = variant.startsWith("tool_call") ? { type: "content", content: block } : block;
     const lists = { entries: [], availableCommands: [], configOptions: [] };
     const words = { currentModeId: "m", toolCallId: "c", sessionId: "child", state: "running", status: "in_progress" };
-    const fields = { plan, ...lists, ...words };
+    const terminal = { terminalId: "t", data: "" };
+    const fields = { plan, ...lists, ...words, ...terminal };
     const [told] = talk.update(variant, { ...fields, content: variant.endsWith("_chunk") ? piece : [] });
     expect(told?.disposition).toBe(disposition);
     expect(told?.type).toBe(`session/update:${variant}`);

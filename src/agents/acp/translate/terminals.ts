@@ -1,6 +1,7 @@
 // Terminals whose output belongs to a tool call: the client's own (terminal/*), those an agent only describes in _meta, and v2's.
 import type { Draft } from "../../../schema/draft.ts";
 import { int, type JsonRecord, rec, str } from "../../json.ts";
+import { type Meaning, means, notes, unknown } from "./meaning.ts";
 import type { Call, SessionState, Terminal } from "./session-state.ts";
 import { kindOf, learnInput, openResult, outputDelta } from "./tools.ts";
 
@@ -51,18 +52,41 @@ export function metaTerminal(state: SessionState, call: Call, meta: JsonRecord):
 }
 
 /** v2: terminal_update says all of it, terminal_output_chunk the next piece; bytes come as base64. */
-export function onTerminalUpdate(state: SessionState, update: JsonRecord, chunk: boolean): Draft[] {
+export function onTerminalUpdate(state: SessionState, update: JsonRecord, chunk: boolean): Meaning {
   const id = str(update.terminalId);
-  if (id === undefined) return [];
+  const data: unknown = chunk ? update.data : rec(update.output).data;
+  if (id === undefined) return unknown("terminal without an id");
+  if (typeof data !== "string" && (chunk || (data ?? null) !== null)) return unknown("output of a terminal that is no text");
   const terminal = terminalOf(state, id);
-  const data = chunk ? str(update.data) : str(rec(update.output).data);
-  const text = data === undefined ? undefined : decoded(terminal, Buffer.from(data, "base64"), chunk);
-  const drafts = text === undefined || !chunk ? [] : append(state, terminal, text);
-  if (text !== undefined && !chunk) setOutput(terminal, text);
   const exit = rec(update.exitStatus);
   if (exit.exitCode !== undefined || exit.signal !== undefined)
     terminal.exit = { code: int(exit.exitCode) ?? null, signal: str(exit.signal) ?? null };
-  return [...drafts, ...tellOutput(state, terminal)];
+  const started = typeof update.command === "string" ? runs(state, terminal, update) : [];
+  if (typeof data !== "string") return means(started);
+  const text = decoded(terminal, Buffer.from(data, "base64"), chunk);
+  const late = lateOutput(state, terminal, text, chunk);
+  if (late !== null) return notes("late_tool_result", late, started);
+  if (chunk) return means([...started, ...append(state, terminal, text)]);
+  setOutput(terminal, text);
+  return means([...started, ...tellOutput(state, terminal)]);
+}
+
+/** What is said of a terminal whose call has ended, and was not known then: the items of the call cannot change any more. */
+function lateOutput(state: SessionState, terminal: Terminal, text: string, chunk: boolean): JsonRecord | null {
+  const call = terminal.call === null ? undefined : state.calls.get(terminal.call);
+  if (call?.state !== "ended") return null;
+  const known = terminal.output;
+  const output = chunk ? text : text.startsWith(known) ? text.slice(known.length) : text;
+  if (output === "") return null;
+  if (known.length < KEPT_CHARACTERS) terminal.output = chunk ? known + text : text;
+  return { call_id: call.id, output };
+}
+
+/** What runs in a terminal is what its call runs, where that does not say it. */
+function runs(state: SessionState, terminal: Terminal, { command, args, cwd }: JsonRecord): Draft[] {
+  terminal.command = { command, ...(Array.isArray(args) ? { args } : {}), ...(typeof cwd === "string" ? { cwd } : {}) };
+  const call = openCall(state, terminal);
+  return call === undefined ? [] : learnInput(call, terminal.command);
 }
 
 /** All of the output begins anew. What is left of a character that it ends with comes with the next piece. */
@@ -113,12 +137,11 @@ function tellOutput(state: SessionState, terminal: Terminal): Draft[] {
 }
 
 /** The agent's terminal/create mostly belongs to the one command that waits; content names it later in any case. */
-export function adoptTerminal(state: SessionState, id: string, { command, args, cwd }: JsonRecord): Draft[] {
+export function adoptTerminal(state: SessionState, id: string, asked: JsonRecord): Draft[] {
   const waiting = state.openCalls().filter((call) => call.terminals.length === 0 && kindOf(call) === "shell");
   const [only] = waiting;
   const terminal = terminalOf(state, id);
-  if (typeof command === "string")
-    terminal.command = { command, ...(Array.isArray(args) ? { args } : {}), ...(typeof cwd === "string" ? { cwd } : {}) };
+  if (typeof asked.command === "string") runs(state, terminal, asked);
   if (only === undefined || waiting.length !== 1) return [];
   return link(state, only, terminal);
 }

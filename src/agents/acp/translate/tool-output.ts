@@ -14,8 +14,11 @@ export function outcomeOf(
   told: { failed: boolean; isCommand: boolean },
 ): { failed: boolean; content: DraftPart[] } {
   const { text, trailerExit } = outputText(state, quirks, call);
-  const exit = call.exitCode ?? terminalExit(state, call)?.code ?? rawExitCode(call.raw) ?? trailerExit;
-  const failed = told.failed || (told.isCommand && ((exit ?? 0) > 0 || wasStopped(state, quirks, call, text)));
+  const signalled = told.isCommand && endedBySignal(state, call);
+  const said = call.exitCode ?? terminalExit(state, call)?.code ?? rawExitCode(call.raw) ?? trailerExit;
+  const exit = said ?? (signalled ? null : undefined);
+  const stopped = (exit ?? 0) > 0 || quirks.stoppedOutput?.test(text) === true;
+  const failed = told.failed || signalled || (told.isCommand && stopped);
   const duration = rawDuration(call.raw) ?? rawDuration(call.response);
   const result: DraftPart = {
     type: "tool_result",
@@ -28,11 +31,10 @@ export function outcomeOf(
   return { failed, content: [result, ...(failed ? [] : fileParts(call.content)), ...mediaParts(call)] };
 }
 
-/** A command that did not come to its end: a signal ended its terminal, opencode 1.18 has no exit code for it, gemini 0.61 a sentence. */
-function wasStopped(state: SessionState, { stoppedOutput }: Quirks, call: Call, text: string): boolean {
+/** It did not come to its end, and has no exit code: a signal ended its terminal. opencode 1.18 has null in the place of the code. */
+function endedBySignal(state: SessionState, call: Call): boolean {
   const exit = terminalExit(state, call);
-  if (exit?.code === null && exit.signal !== null) return true;
-  return rec(rec(call.raw).metadata).exit === null || stoppedOutput?.test(text) === true;
+  return (exit?.code === null && exit.signal !== null) || rec(rec(call.raw).metadata).exit === null;
 }
 
 function outputText(state: SessionState, quirks: Quirks, call: Call): { text: string; trailerExit: number | undefined } {
@@ -160,22 +162,42 @@ function patchParts(diff: JsonRecord): DraftPart[] {
   const changes = records(diff.changes);
   const sections = patch === null ? [] : patch.split(/^(?=diff --git )/m).filter((section) => section.trim() !== "");
   if (changes.length === 0)
-    return sections.map((diff) => ({
+    return sections.map((section) => ({
       type: "file_ref",
-      path: /^\+\+\+ (?:b\/)?(\S+)/m.exec(diff)?.[1] ?? "",
+      path: pathOf(section),
       action: "patch",
-      diff,
+      diff: section,
     }));
+  const inOrder = sections.length === changes.length;
   return changes.map((change, index): DraftPart => {
     const path = str(change.path) ?? "";
-    const own = sections.find((section) => section.includes(path)) ?? sections[index];
+    const own = sections.find((section) => isAbout(section, path)) ?? (inOrder ? sections[index] : undefined);
     return {
       type: "file_ref",
       path,
-      action: change.operation === "add" ? "write" : "patch",
+      action: change.operation === "add" || change.operation === "copy" ? "write" : "patch",
       diff: changes.length === 1 ? patch : (own ?? null),
     };
   });
+}
+
+/** Of a file that is gone, the old name. */
+function pathOf(section: string): string {
+  const names = [/^\+\+\+ (?:b\/)?([^\t\r\n]+)/m, /^--- (?:a\/)?([^\t\r\n]+)/m].map((line) => line.exec(section)?.[1] ?? "");
+  return names.find((name) => name !== "" && name !== "/dev/null") ?? "";
+}
+
+/** Headers name a file after `a/` or `b/`, or as it is, also without the slash of an absolute path. */
+function isAbout(section: string, path: string): boolean {
+  const head = section.split(/^@@/m, 1)[0] ?? "";
+  const named = [...head.matchAll(/^(?:---|\+\+\+|rename to|copy to) ([^\t\r\n]+)/gm)].map((match) => match[1] ?? "");
+  const [first = ""] = head.split("\n", 1);
+  const bare = path.replace(/^\//, "");
+  return (
+    first.endsWith(` b/${bare}`) ||
+    first.endsWith(` ${path}`) ||
+    named.some((name) => [path, bare, `a/${bare}`, `b/${bare}`].includes(name))
+  );
 }
 
 /** Images, audio and resources beside the text; codex-acp 2.6 has them only in rawOutput. What nobody knows is kept as it is. */

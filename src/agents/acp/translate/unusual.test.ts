@@ -190,15 +190,14 @@ describe("commands that were stopped", () => {
   });
 });
 
-it("a command whose terminal a signal ended has failed, without an exit code", () => {
+it("a command whose terminal a signal ended has failed; it has no exit code, and that is said", () => {
   const talk = prompted();
   talk.update("tool_call", shell("make"));
   talk.update("tool_call_update", { toolCallId: "c", content: [{ type: "terminal", terminalId: "t" }] });
   talk.request(0, "terminal/wait_for_exit", { terminalId: "t" });
   talk.reply(0, { exitCode: null, signal: "SIGKILL" });
   talk.update("tool_call_update", { toolCallId: "c", status: "completed" });
-  expect(results(talk)).toMatchObject([{ status: "failed", parts: [{ is_error: true }] }]);
-  expect(results(talk)[0]?.parts[0]).not.toHaveProperty("exit_code");
+  expect(results(talk)).toMatchObject([{ status: "failed", parts: [{ is_error: true, exit_code: null }] }]);
 });
 
 it("gemini: the exit code of a command that printed nothing is its output", () => {
