@@ -40,6 +40,10 @@ export function onElicitation(
   };
 }
 
+/** It is asked all the same: a person can at least decline. Null: a mode that is known. */
+export const strangeMode = (mode: unknown): string | null =>
+  mode === undefined || mode === null || mode === "form" || mode === "url" ? null : `elicitation of mode ${String(mode)}`;
+
 /** Our answer, on its way to the agent. */
 export function onElicitationAnswer(open: OpenElicitation, answer: Answer): Draft[] {
   const answers = "result" in answer ? formAnswers(open.fields, answer.result) : null;

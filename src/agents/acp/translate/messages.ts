@@ -25,7 +25,11 @@ export function onChunk(
   const meta = rec(update._meta);
   const messageId = str(update.messageId) ?? null;
   const part = blockPart(block);
-  if (part === null) return unknown(`content block ${str(block.type) ?? "without type"}`);
+  if (part === null)
+    return unknown(
+      `content block ${str(block.type) ?? "without type"}`,
+      strangePart(state, kind, messageId, update.content, child),
+    );
   if (kind === "user_message_chunk") return means(onUserPart(state, messageId, part, child));
   if (part.type !== "text") return means([...flushHeld(state), ...addPart(state, "assistant", messageId, part, child)]);
   if (part.text === "") return means(onEmptyChunk(state, around, meta));
@@ -33,6 +37,14 @@ export function onChunk(
   if (!isRecord(meta.usage)) return meaning;
   const drafts = [...meaning.drafts, ...answerUsage(state, meta.usage)];
   return meaning.kind === "mapped" ? means(drafts) : { ...meaning, drafts };
+}
+
+/** What nobody understands is shown as it came, in its place in the message. */
+function strangePart(state: SessionState, kind: ChunkKind, id: string | null, json: unknown, child: string | null): Draft[] {
+  if ((json ?? null) === null) return [];
+  const part: DraftPart = { type: "json", json };
+  if (kind === "user_message_chunk") return onUserPart(state, id, part, child);
+  return [...flushHeld(state), ...addPart(state, "assistant", id, part, child)];
 }
 
 function onSaid(

@@ -1,7 +1,7 @@
 // Permission requests: options as they are offered, chosen by kind and never by id, since every agent has ids of its own.
 import type { Draft } from "../../../schema/draft.ts";
 import type { PermissionOption, QuestionPrompt } from "../../../schema/event-data.ts";
-import { isRecord, type JsonRecord, rec, records, str } from "../../json.ts";
+import { arr, isRecord, type JsonRecord, rec, records, str } from "../../json.ts";
 import { resolutionOf } from "../../kit/choices.ts";
 import { planAnswers, planQuestion } from "../../kit/plan-approval.ts";
 import { readQuestion } from "../../kit/questions.ts";
@@ -92,6 +92,16 @@ export function onPermissionRequest(
   return { drafts, open };
 }
 
+/** What in a request is not understood; it is asked all the same, with what is. Null: nothing. */
+export function strangeRequest({ subject, options }: JsonRecord): string | null {
+  const { type } = rec(subject);
+  if (isRecord(subject) && type !== "tool_call" && type !== "command")
+    return `permission about ${str(type) ?? "something without a type"}`;
+  if ((options ?? null) !== null && !Array.isArray(options)) return "permission whose options are no list";
+  const odd = arr(options).find((option) => !KINDS.some((kind) => kind === rec(option).kind));
+  return odd === undefined ? null : `permission option of kind ${String(rec(odd).kind ?? "none")}`;
+}
+
 const planText = (told: JsonRecord, call: Call | undefined): string =>
   str(rec(told.rawInput).plan) ?? str(rec(call?.input).plan) ?? contentText(records(told.content));
 
@@ -114,7 +124,7 @@ function permissionDraft(
     do: "permission.request",
     key,
     action: actionOf(call, str(told.title) ?? str(params.title) ?? "", subject),
-    tool_name: call === undefined ? "command" : nameOf(call),
+    tool_name: call === undefined ? (str(subject.type) ?? "command") : nameOf(call),
     input,
     call_id: call?.id ?? null,
     item: call?.key ?? null,
@@ -129,7 +139,7 @@ function permissionDraft(
 /** gemini 0.61 says no input; what it shows is what is approved. */
 function askedInput(call: Call | undefined, subject: JsonRecord): unknown {
   if (str(subject.command) !== undefined) return { command: subject.command, cwd: subject.cwd ?? null };
-  if (call === undefined) return {};
+  if (call === undefined) return subject;
   if (kindOf(call) === "shell") return { command: call.title };
   return { title: call.title, ...(call.paths.length === 0 ? {} : { paths: call.paths }) };
 }

@@ -1,6 +1,7 @@
 // Sub-agents with a session of their own: a call in the parent's transcript, under which the child's items stand.
 import type { Draft, DraftPart } from "../../../schema/draft.ts";
-import { type JsonRecord, rec, str, toJson } from "../../json.ts";
+import { isRecord, type JsonRecord, rec, str, toJson } from "../../json.ts";
+import { type Meaning, means, unknown } from "./meaning.ts";
 import { closeMessage, flushHeld } from "./messages.ts";
 import { closePlans } from "./plans.ts";
 import type { SessionState, Subagent } from "./session-state.ts";
@@ -14,16 +15,22 @@ export function onSubagentUpdate(
   update: JsonRecord,
   children: Map<string, Child>,
   make: (id: string, space: string) => SessionState,
-): Draft[] {
+): Meaning {
   const id = str(update.sessionId);
-  if (id === undefined || isAbove(id, state, children)) return [];
+  if (id === undefined) return unknown("sub-agent without a session");
+  if (isAbove(id, state, children)) return means();
+  const said = rec(update.state);
   const known = state.subagents.get(id);
   const drafts =
     known === undefined
       ? [...flushHeld(state), ...closeMessage(state), ...begin(state, id, update, children, make)]
       : retitle(known, id, update);
-  return [...drafts, ...settle(state, id, rec(update.state))];
+  drafts.push(...settle(state, id, said));
+  const word = isRecord(update.state) ? said.state : update.state;
+  return (word ?? null) === null || STATES.has(word) ? means(drafts) : unknown(`state ${String(word)} of a sub-agent`, drafts);
 }
+
+const STATES: ReadonlySet<unknown> = new Set(["running", "requires_action", "idle", "unknown"]);
 
 /** Nobody is its own sub-agent. */
 function isAbove(id: string, state: SessionState, children: ReadonlyMap<string, Child>): boolean {

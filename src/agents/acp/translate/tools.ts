@@ -161,10 +161,10 @@ function merge(call: Call, around: Surroundings, update: JsonRecord, sighting: S
   call.response = rec(meta.claudeCode).toolResponse ?? call.response;
   const paths = records(update.locations).flatMap((location) => str(location.path) ?? []);
   if (paths.length > 0) call.paths = [...new Set(paths)];
-  if (Array.isArray(update.content)) mergeContent(call, around, update, sighting);
+  if (Array.isArray(update.content)) mergeContent(call, update, sighting);
 }
 
-function mergeContent(call: Call, around: Surroundings, update: JsonRecord, sighting: Sighting): void {
+function mergeContent(call: Call, update: JsonRecord, sighting: Sighting): void {
   const content = records(update.content);
   const status = str(update.status);
   const final = isFinal(update);
@@ -174,7 +174,9 @@ function mergeContent(call: Call, around: Surroundings, update: JsonRecord, sigh
     keepsDiff && status === "completed" ? [...content, ...call.content.filter((each) => each.type === "diff")] : content;
   if (sighting !== "permission") call.contentIsOutput = final || isRunningOutput(update, sighting);
   if (call.paths.length === 0) call.paths = [...new Set(content.flatMap(diffPaths))];
-  if (around.version >= 2 && call.paths.length === 0) call.paths = [];
+  // v2 names each file that a change touches, where the locations may name one of the two of a move.
+  const touched = content.filter(({ changes }) => Array.isArray(changes)).flatMap(diffPaths);
+  if (touched.length > 0) call.paths = [...new Set([...call.paths, ...touched])];
 }
 
 /** Every file that a change touches, also the one that it moves away. */

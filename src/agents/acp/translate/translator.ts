@@ -6,9 +6,16 @@ import { isRecord, type JsonRecord, num, rec, records, str } from "../../json.ts
 import { mapped, noted, unparsed } from "../../translation.ts";
 import { answersOf, type SentRequest } from "./answers.ts";
 import { authNotice, strangeAuth } from "./auth.ts";
-import { type OpenElicitation, onElicitation, onElicitationAnswer } from "./elicitation.ts";
-import type { Meaning } from "./meaning.ts";
-import { needsPerson, type OpenPermission, onPermissionAnswer, onPermissionRequest, withdraw } from "./permissions.ts";
+import { type OpenElicitation, onElicitation, onElicitationAnswer, strangeMode } from "./elicitation.ts";
+import { type Meaning, means } from "./meaning.ts";
+import {
+  needsPerson,
+  type OpenPermission,
+  onPermissionAnswer,
+  onPermissionRequest,
+  strangeRequest,
+  withdraw,
+} from "./permissions.ts";
 import { PLAIN, type Quirks } from "./quirks.ts";
 import { type Answer, idKey, type RpcId, readRpc } from "./rpc.ts";
 import { SessionState, type Surroundings } from "./session-state.ts";
@@ -222,13 +229,13 @@ export class AcpTranslator implements Translator, Surroundings {
       if (session === null) return unparsed(null, method, "permission request without sessionId");
       const { drafts, open } = onPermissionRequest(this.session(session), this, id, params, key, this.#callOf(session));
       asked.open = open;
-      return mapped(this.address(session), method, drafts);
+      return understood(this.address(session), method, strangeRequest(params), drafts);
     }
     if (method === "elicitation/create") {
       const item = session === null ? null : (this.session(session).calls.get(str(params.toolCallId) ?? "")?.key ?? null);
       const { drafts, open } = onElicitation(id, params, key, item);
       asked.open = open;
-      return mapped(this.#addressOf(session), method, drafts);
+      return understood(this.#addressOf(session), method, strangeMode(params.mode), drafts);
     }
     if (CLIENT_METHODS.has(method)) return mapped(this.#addressOf(session), method);
     return this.#vendor(method, params);
@@ -258,11 +265,11 @@ export class AcpTranslator implements Translator, Surroundings {
     const state = this.session(id);
     const address = this.address(id);
     if (variant === "subagent_update") {
-      const drafts =
+      const meaning =
         state.replaying === "no"
           ? onSubagentUpdate(state, update, this.#children, (child, space) => new SessionState(child, space))
-          : [];
-      return mapped(address, "session/update:subagent_update", drafts);
+          : means();
+      return addressed(address, "session/update:subagent_update", meaning);
     }
     return addressed(address, UPDATE_TYPES.get(variant) ?? "session/update:?", onUpdate(state, this, update, this.#callOf(id)));
   }
@@ -328,6 +335,9 @@ export class AcpTranslator implements Translator, Surroundings {
     return child === undefined ? id : this.address(child.parent.id);
   }
 }
+
+const understood = (address: string | null, method: string, strange: string | null, drafts: Draft[]): Translation =>
+  strange === null ? mapped(address, method, drafts) : unparsed(address, method, strange, drafts);
 
 function authTold(method: string, params: JsonRecord): Translation {
   const strange = strangeAuth(params);
