@@ -40,6 +40,7 @@ export const SILENCE: SilenceTable = [
   ["server.connected", "the stream is open"],
   ["session.status", "follows from turns and open requests"],
   ["session.idle", "repeats session.status"],
+  ["session.deleted", "of a sub-agent, or reported before"],
   ["session.diff", "nothing in it is new"],
   ["session.error", "the same failure stands on its message"],
   ["session.created", "the answer to our request reported it"],

@@ -534,7 +534,21 @@ describe("turns", () => {
       .idle()
       .replay();
     expect(told.stops).toEqual(["interrupted"]);
-    expect(told.of("error")).toEqual([]);
+    expect(told.of("error")).toMatchObject([{ details: { native_code: "session_deleted", retryable: false } }]);
+    expect(told.faults).toEqual([]);
+  });
+
+  it("a session that is deleted while it rests says so once, and that of a sub-agent says nothing", () => {
+    const wire = new Wire().begun().done("msg_a").idle();
+    const deleted = (id: string) => wire.event("session.deleted", { sessionID: id, info: { id } });
+    wire.event("session.created", { sessionID: "ses_kid", info: { id: "ses_kid", parentID: SESSION } });
+    deleted("ses_kid");
+    deleted(SESSION);
+    const told = deleted(SESSION).replay();
+    expect(told.stops).toEqual(["end_turn"]);
+    expect(told.of("error")).toMatchObject([{ code: "execution_error", details: { native_code: "session_deleted" } }]);
+    expect(told.replay.unexplained).toEqual([]);
+    expect(told.faults).toEqual([]);
   });
 
   it("an idle of a session that does not exist is nobody's", () => {
