@@ -133,11 +133,11 @@ function linkByGuess(session: Session): void {
   session.parentCall = task.callKey;
 }
 
-/** null: a part type this version did not know. */
+/** null: a part in a state this version did not know, or without what every part has. */
 export function partUpdated(world: World, session: Session, native: JsonRecord): Draft[] | null {
   const messageId = str(native.messageID);
   const id = str(native.id);
-  if (messageId === undefined || id === undefined || !isKnownPart(native)) return null;
+  if (messageId === undefined || id === undefined || (!isKnownPart(native) && !isStrangePart(native))) return null;
   const message = session.messages.get(messageId) ?? newMessage(session, messageId, "assistant");
   if (message.hidden || message.removed || message.forgotten) return [];
   const start =
@@ -161,6 +161,10 @@ const PARTS: ReadonlySet<unknown> = new Set([
 
 const isKnownPart = (native: JsonRecord): boolean =>
   native.type === "tool" ? isToolStatus(rec(native.state).status) : PARTS.has(native.type);
+
+/** Of a type this version did not know: it stands in its message as it came. */
+export const isStrangePart = (native: JsonRecord): boolean =>
+  typeof native.type === "string" && native.type !== "tool" && !PARTS.has(native.type);
 
 /** Parts that say something about a message and are none of its content. */
 const WITHOUT_CONTENT = new Set(["step-start", "step-finish", "retry", "compaction", "snapshot"]);
@@ -187,9 +191,8 @@ function knownPart(world: World, session: Session, message: Message, id: string,
     case "subtask":
     case "patch":
     case "snapshot":
-      return wholePart(session, message, id, native);
     default:
-      return [];
+      return wholePart(session, message, id, native);
   }
 }
 
@@ -290,7 +293,8 @@ export function partDelta(session: Session, native: JsonRecord): Draft[] | null 
   const delta = str(native.delta);
   if (messageId === undefined || id === undefined || delta === undefined || (native.field ?? "text") !== "text") return null;
   const message = session.messages.get(messageId) ?? newMessage(session, messageId, "assistant");
-  if (message.parts.get(id)?.kind === "tool") return null;
+  const known = message.parts.get(id);
+  if (known && (known.kind === "tool" || (known.type !== "text" && known.type !== "reasoning"))) return null;
   if (delta === "" || message.done || message.hidden || message.removed) return [];
   const part = contentPart(message, id, "text");
   if (part.closed) return [];

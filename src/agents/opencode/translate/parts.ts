@@ -1,4 +1,4 @@
-// Parts that come whole: files, patches, snapshots, mentions of agents, subtasks.
+// Parts that come whole: files, patches, snapshots, mentions of agents, subtasks, and those of a type that is not known.
 import type { DraftPart } from "../../../schema/draft.ts";
 import { arr, type JsonRecord, str } from "../../json.ts";
 import { filePart } from "./file-changes.ts";
@@ -28,6 +28,6 @@ export function partContent(native: JsonRecord, directory: string | null): Draft
       ];
     }
     default:
-      return [];
+      return [{ type: "json", json: native }];
   }
 }

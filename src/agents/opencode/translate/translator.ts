@@ -6,7 +6,7 @@ import { heartbeat, mapped, noted, unparsed } from "../../translation.ts";
 import { readError } from "./errors.ts";
 import { readFrame, type ServerEvent } from "./frame.ts";
 import { request, response, unanswered } from "./http.ts";
-import { finishCopies, messageUpdated, partDelta, partUpdated } from "./messages.ts";
+import { finishCopies, isStrangePart, messageUpdated, partDelta, partUpdated } from "./messages.ts";
 import { nextEvent } from "./next.ts";
 import { messageRemoved, partRemoved } from "./removal.ts";
 import { forgetRequests, permissionAsked, permissionReplied, questionAsked, questionResolved, readAnswers } from "./requests.ts";
@@ -155,6 +155,9 @@ export class OpencodeTranslator implements Translator {
     const open = world.root(session).turn;
     const drafts = this.#drafts(name, session, data);
     if (open && world.root(session).turn === null) forgetRequests(world, world.root(session));
+    const part = rec(data.part);
+    if (drafts && name === "message.part.updated" && isStrangePart(part))
+      return [unparsed(world.root(session).id, type, `OpenCode sent a part that is not known: ${part.type}.`, drafts)];
     return drafts && [told(world.root(session).id, type, drafts)];
   }
 

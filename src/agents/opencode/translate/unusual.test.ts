@@ -49,9 +49,31 @@ describe("words nobody knows", () => {
   ])("%s is unparsed, once, and the turn goes on", (_, wire) => {
     const told = wire.delta("msg_a", "q", "Hello").part("msg_a", "q", text("Hello")).done("msg_a").idle().replay();
     expect(told.replay.unparsed).toHaveLength(1);
-    expect(told.items.at(-1)).toBe("assistant completed: Hello");
+    expect(told.items.at(-1)).toMatch(/^assistant completed: (json\|)?Hello$/);
     expect(told.stops).toEqual(["end_turn"]);
     expect(told.replay.sessions.flatMap(({ violations }) => violations)).toEqual([]);
+  });
+
+  it("a part stands in its message as it came, in its place, and what follows it in its own", () => {
+    const wire = new Wire().begun().delta("msg_a", "p", "See ").part("msg_a", "p", text("See "));
+    wire.part("msg_a", "x", { type: "hologram", shape: 1 }).part("msg_a", "x", { type: "hologram", shape: 2 });
+    wire.delta("msg_a", "q", "Nice").part("msg_a", "q", text("Nice"));
+    const told = wire.done("msg_a").part("msg_a", "x", { type: "hologram", shape: 3 }).idle().replay();
+    const json = { id: "x", messageID: "msg_a", sessionID: SESSION, type: "hologram", shape: 2 };
+    expect(told.of("item.completed").at(-1)?.item.content).toEqual([
+      { type: "text", text: "See " },
+      { type: "json", json },
+      { type: "text", text: "Nice" },
+    ]);
+    expect(told.replay.unparsed.map(({ error }) => error)).toEqual(Array(3).fill(expect.stringContaining("hologram")));
+    expect(told.replay.sessions.flatMap(({ violations }) => violations)).toEqual([]);
+  });
+
+  it("a piece of such a part is no text of the message", () => {
+    const wire = new Wire().begun().part("msg_a", "x", { type: "hologram" }).delta("msg_a", "x", "01").done("msg_a").idle();
+    const told = wire.replay();
+    expect(told.items.at(-1)).toBe("assistant completed: json");
+    expect(told.replay.unparsed).toHaveLength(2);
   });
 
   it("the first part of a message, when it is not known, does not take the message's start with it", () => {
