@@ -2,11 +2,11 @@
 import type { Draft, DraftPart, ItemKey } from "../../../schema/draft.ts";
 import type { Usage } from "../../../schema/event-data.ts";
 import { arr, isRecord, type JsonRecord, num, rec, str, toJson } from "../../json.ts";
-import { tokenCount } from "../../kit/token-count.ts";
 import { isRuleMessage } from "./permission-rules.ts";
 import { Plan } from "./plan.ts";
 import { toolKind, toolPaths, toolTitle } from "./tool-kinds.ts";
 import { resultParts, type ToolCall } from "./tool-results.ts";
+import { addUsage, readUsage } from "./usage.ts";
 
 export type OpenCall = ToolCall & { key: ItemKey; parent: ItemKey };
 
@@ -85,16 +85,22 @@ export class Conversation {
     const drafts: Draft[] = [];
     const { blocks, unknown } = blocksOf(message.content);
     const said: DraftPart[] = [];
+    const strange: DraftPart[] = [];
     for (const block of blocks) {
       if (!isRecord(block)) unknown.push("a content block that is no object");
       else if (block.type === "tool_result") drafts.push(...this.#toolResult(block, parent));
       else {
         const part = str(block.text) === undefined ? imagePart(block) : ({ type: "text", text: str(block.text) ?? "" } as const);
         if (part) said.push(part);
-        else unknown.push(`content block ${str(block.type) ?? "without a type"}`);
+        else {
+          unknown.push(`content block ${str(block.type) ?? "without a type"}`);
+          strange.push({ type: "json", json: block });
+        }
       }
     }
-    if (said.length > 0) drafts.push(this.#echo(said, parent));
+    if (said.length > 0) drafts.push(this.#echo([...said, ...strange], parent));
+    // Nothing that a person said.
+    else if (strange.length > 0) drafts.push(unknownItem(this.key("unknown"), strange, parent));
     return { drafts, unknown };
   }
 
@@ -119,7 +125,10 @@ export class Conversation {
       const part = assistantPart(rec(block));
       if (part === "tool_use") calls.push(this.#toolUse(rec(block), key));
       else if (part) parts.push(part);
-      else unknown.push(`content block ${str(rec(block).type) ?? "without a type"}`);
+      else {
+        unknown.push(`content block ${str(rec(block).type) ?? "without a type"}`);
+        if ((block ?? null) !== null) parts.push({ type: "json", json: block });
+      }
     }
     // jan, may: null means that the message did not come to its end (output limit, refusal, a signal).
     const cut = message.stop_reason === null;
@@ -240,6 +249,11 @@ const userItem = (key: ItemKey, content: DraftPart[], parent: ItemKey | null = n
   item: { key, ...(parent === null ? {} : { parent }), kind: "message", role: "user", content },
 });
 
+const unknownItem = (key: ItemKey, content: DraftPart[], parent: ItemKey | null): Draft => ({
+  do: "item.add",
+  item: { key, ...(parent === null ? {} : { parent }), kind: "unknown", role: null, content },
+});
+
 function assistantPart(block: JsonRecord): DraftPart | "tool_use" | undefined {
   switch (block.type) {
     case "text":
@@ -270,30 +284,3 @@ function imagePart(block: JsonRecord): DraftPart | undefined {
     ...(name === undefined ? {} : { name }),
   };
 }
-
-function readUsage(native: unknown): Usage | null {
-  if (!isRecord(native)) return null;
-  const counted = {
-    input: num(native.input_tokens),
-    output: num(native.output_tokens),
-    cacheRead: num(native.cache_read_input_tokens),
-    cacheWrite: num(native.cache_creation_input_tokens),
-  };
-  const usage = tokenCount(counted, { cache: true });
-  // Amp calls the size of the context window `max_tokens`.
-  const window = num(native.max_tokens);
-  return {
-    ...usage,
-    context_used: usage.input_tokens,
-    ...(window === undefined ? {} : { context_window: window }),
-  };
-}
-
-/** Tokens add up; the context is what the last request says it is. */
-const addUsage = (total: Usage, step: Usage): Usage => ({
-  ...step,
-  input_tokens: total.input_tokens + step.input_tokens,
-  output_tokens: total.output_tokens + step.output_tokens,
-  cache_read_tokens: (total.cache_read_tokens ?? 0) + (step.cache_read_tokens ?? 0),
-  cache_write_tokens: (total.cache_write_tokens ?? 0) + (step.cache_write_tokens ?? 0),
-});

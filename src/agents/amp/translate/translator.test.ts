@@ -320,9 +320,23 @@ describe("what is not understood", () => {
   it("is unparsed, and what can be understood of it is still told", () => {
     const [said] = run(assistant([{ type: "text", text: "Seen." }, { type: "hologram" }], "end_turn"));
     expect(said).toMatchObject({ disposition: "unparsed", error: "content block hologram" });
-    expect(items(said ? [said] : [])[0]?.content).toEqual([{ type: "text", text: "Seen." }]);
+    const content = [
+      { type: "text", text: "Seen." },
+      { type: "json", json: { type: "hologram" } },
+    ];
+    expect(items(said ? [said] : [])[0]?.content).toEqual(content);
     expect(run({ dir: "out", data: { type: "done" } })[0]?.disposition).toBe("unparsed");
     expect(run(init(), line("noise"))[1]?.disposition).toBe("unparsed");
+  });
+
+  it("a block nobody knows beside results is an item of its own, and no echo of what was sent", () => {
+    const hologram = { type: "hologram", data: 1 };
+    const said = run(sent("hi"), init(), user([hologram]), echo("hi"), answer("x"));
+    expect(items(said).map(({ kind, role, content }) => [kind, role, content?.[0]?.type])).toEqual([
+      ["unknown", null, "json"],
+      ["message", "user", "text"],
+      ["message", "assistant", "text"],
+    ]);
   });
 
   it("a stop reason or a kind of result nobody knows does not hold up the turn", () => {
