@@ -166,6 +166,8 @@ export const ResourcePart = Type.Object(
   {
     type: Type.Literal("resource"),
     uri: Type.String({ description: "Where the resource is." }),
+    name: Type.Optional(Type.String({ description: "What it is called, for people." })),
+    bytes: Type.Optional(Type.Integer({ description: "Its size, where it is known.", minimum: 0 })),
     mime: Type.Optional(Type.String({ description: "Media type, such as `image/png`." })),
     text: Type.Optional(Type.String({ description: "Its text, where it came along." })),
   },

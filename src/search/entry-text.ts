@@ -88,7 +88,7 @@ function partText(part: ContentPart): string {
     case "plan":
       return part.entries.map(({ text }) => text).join("\n");
     case "resource":
-      return [part.uri, part.text ?? ""].join("\n");
+      return [part.uri, part.name ?? "", part.text ?? ""].join("\n");
     case "image":
     case "audio":
       return "";

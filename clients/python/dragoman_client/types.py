@@ -961,6 +961,10 @@ class ResourcePart(TypedDict):
     type: Literal["resource"]
     #: Where the resource is.
     uri: str
+    #: What it is called, for people.
+    name: NotRequired[str]
+    #: Its size, where it is known.
+    bytes: NotRequired[int]
     #: Media type, such as `image/png`.
     mime: NotRequired[str]
     #: Its text, where it came along.

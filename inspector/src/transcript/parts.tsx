@@ -54,7 +54,7 @@ export function Part({ part, streaming, id }: { part: ContentPart; streaming: bo
     case "plan":
       return <Plan entries={part.entries} />;
     case "resource":
-      return <Resource uri={part.uri} text={part.text} mime={part.mime} />;
+      return <Resource uri={part.uri} name={part.name} text={part.text} mime={part.mime} />;
     case "tool_call":
       return <CodeBlock code={`${part.name} ${prettyJson(part.arguments)}`} language="json" />;
     case "tool_result":
@@ -107,7 +107,9 @@ const Reference = ({ icon, text }: { icon: IconName; text: string }) => (
   </span>
 );
 
-function Resource({ uri, text, mime }: { uri: string; text: string | undefined; mime: string | undefined }) {
+type ResourceProps = { uri: string; name: string | undefined; text: string | undefined; mime: string | undefined };
+
+function Resource({ uri, name, text, mime }: ResourceProps) {
   if (isArtifact(uri))
     return (
       <ArtifactLink className="reference" path={uri} {...(text === undefined ? {} : { name: text })}>
@@ -118,7 +120,7 @@ function Resource({ uri, text, mime }: { uri: string; text: string | undefined; 
     );
   return (
     <div className="resource">
-      <Reference icon="file" text={uri} />
+      <Reference icon="file" text={name === undefined || name === uri ? uri : `${name} (${uri})`} />
       {text !== undefined && <pre className="output">{text}</pre>}
     </div>
   );

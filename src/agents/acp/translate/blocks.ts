@@ -1,6 +1,7 @@
 // ACP content blocks as content parts, both ways they are used: in messages and in tool results.
 import type { DraftPart } from "../../../schema/draft.ts";
 import { isRecord, type JsonRecord, rec, str } from "../../json.ts";
+import { resourceLink } from "../../kit/resource-link.ts";
 import { withoutMark } from "../../plain-text.ts";
 
 /** Null: a block of a type that is not known, or without what its type needs. */
@@ -14,7 +15,7 @@ export function blockPart(block: JsonRecord): DraftPart | null {
     case "audio":
       return mediaPart(block);
     case "resource_link":
-      return linkPart(block);
+      return resourceLink(block) ?? null;
     case "resource":
       return resourcePart(rec(block.resource));
     default:
@@ -29,13 +30,6 @@ function mediaPart(block: JsonRecord): DraftPart | null {
   const uri = str(block.uri);
   if (data || (data !== undefined && uri === undefined)) return { type: "media", media, mime, base64: data };
   return uri === undefined ? null : { type: "resource", uri, mime };
-}
-
-function linkPart(block: JsonRecord): DraftPart | null {
-  const uri = str(block.uri);
-  if (uri === undefined) return null;
-  const mime = str(block.mimeType);
-  return { type: "resource", uri, ...(mime === undefined ? {} : { mime }) };
 }
 
 function resourcePart(resource: JsonRecord): DraftPart | null {

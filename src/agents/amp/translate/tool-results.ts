@@ -1,6 +1,7 @@
 // What an Amp tool result says. On the wire it is one string, and what is inside depends on the tool: JSON text, plain text, or MCP content as JSON text.
 import type { DraftPart } from "../../../schema/draft.ts";
 import { arr, int, isRecord, type JsonRecord, rec, str, toJson } from "../../json.ts";
+import { resourceLink } from "../../kit/resource-link.ts";
 import { unifiedDiff } from "../../unified-diff.ts";
 import { patchedPaths, toolKind } from "./tool-kinds.ts";
 
@@ -128,10 +129,8 @@ function blockPart(block: JsonRecord): DraftPart | string | undefined {
     }
     case "resource":
       return resourcePart(rec(block.resource));
-    case "resource_link": {
-      const uri = str(block.uri);
-      return uri === undefined ? undefined : { type: "resource", uri, ...(mime === undefined ? {} : { mime }) };
-    }
+    case "resource_link":
+      return resourceLink(block);
     default:
       return undefined;
   }

@@ -1,6 +1,7 @@
 // Native content (what a person sends, what a tool gives back) as universal parts. Base64 becomes media drafts; bytes never stay in a part.
 import type { DraftPart } from "../../../schema/draft.ts";
 import { arr, type JsonRecord, rec, records, str, toJson } from "../../json.ts";
+import { resourceLink } from "../../kit/resource-link.ts";
 import { unifiedDiff } from "../../unified-diff.ts";
 import { changeKind, movedTo } from "./tool-kinds.ts";
 
@@ -67,13 +68,7 @@ function mcpPart(entry: JsonRecord): DraftPart {
   const data = str(entry.data);
   if ((entry.type === "image" || entry.type === "audio") && data !== undefined)
     return { type: "media", media: entry.type, mime: mime ?? `${entry.type}/*`, base64: data };
-  if (entry.type === "resource_link")
-    return {
-      type: "resource",
-      uri: str(entry.uri) ?? "",
-      ...(mime ? { mime } : {}),
-      ...(str(entry.name) ? { text: str(entry.name) ?? "" } : {}),
-    };
+  if (entry.type === "resource_link") return resourceLink(entry) ?? { type: "json", json: entry };
   if (entry.type === "resource") return resourcePart(rec(entry.resource));
   return { type: "json", json: entry };
 }

@@ -16,10 +16,10 @@ export function filePart(file: JsonRecord): DraftPart {
   }
   if (url.startsWith("data:")) {
     const text = decoded(url.slice(url.indexOf(",") + 1));
-    return { type: "resource", uri: name ?? "data:", mime, text };
+    return { type: "resource", uri: name ?? "data:", ...(name ? { name } : {}), mime, text };
   }
   if (url.startsWith("file://")) return { type: "file_ref", path: decoded(url.slice("file://".length)), action: "read" };
-  return { type: "resource", uri: url || (name ?? ""), mime };
+  return { type: "resource", uri: url || (name ?? ""), ...(name ? { name } : {}), mime };
 }
 
 function decoded(text: string): string {

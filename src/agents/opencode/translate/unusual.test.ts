@@ -128,3 +128,12 @@ describe("the same on every route", () => {
     expect(told.faults).toEqual([]);
   });
 });
+
+describe("files that lie elsewhere", () => {
+  it("a file of a message has its name beside its address", () => {
+    const file = { type: "file", mime: "text/plain", filename: "notes.txt", url: "https://example.test/n" };
+    const told = new Wire().begun().part("msg_a", "f", file).done("msg_a").idle().replay();
+    const part = { type: "resource", uri: "https://example.test/n", name: "notes.txt", mime: "text/plain" };
+    expect(told.of("item.completed").at(-1)?.item.content).toEqual([part]);
+  });
+});
