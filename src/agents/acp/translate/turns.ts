@@ -70,10 +70,11 @@ export function onPromptAnswer(state: SessionState, around: Surroundings, id: st
   return null;
 }
 
+/** Whatever the agent says of it: it was told to stop, and it has stopped. */
+const STOPPED: Fault = { stop: "interrupted", error: null };
+
 function answered(state: SessionState, around: Surroundings, answer: Answer): Draft[] {
-  // Whatever it says of it: it was told to stop, and it has stopped.
-  if ("error" in answer)
-    return endTurn(state, around, state.cancelSent ? { stop: "interrupted", error: null } : faultWith(state, answer.error), {});
+  if ("error" in answer) return endTurn(state, around, state.cancelSent ? STOPPED : faultWith(state, answer.error), {});
   const result = rec(answer.result);
   if (str(result.stopReason) === undefined && around.version >= 2) return [];
   return endTurn(state, around, endOf(state, around, result), result);
@@ -100,8 +101,12 @@ export function onStateUpdate(state: SessionState, around: Surroundings, update:
 function onIdle(state: SessionState, around: Surroundings, update: JsonRecord): Draft[] {
   if (state.turn === "none") return [];
   const lasting = background(state, update.background);
-  const fault = update.stopReason === "error" ? faultWith(state, readError(rec(update.error))) : endOf(state, around, update);
-  return [...lasting, ...endTurn(state, around, fault, update)];
+  return [...lasting, ...endTurn(state, around, idleFault(state, around, update), update)];
+}
+
+function idleFault(state: SessionState, around: Surroundings, update: JsonRecord): Fault {
+  if (update.stopReason !== "error") return endOf(state, around, update);
+  return state.cancelSent ? STOPPED : faultWith(state, readError(rec(update.error)));
 }
 
 /** v2 names what goes on after the turn: the calls themselves, or the terminals they run in. */
@@ -150,6 +155,7 @@ function endOf(state: SessionState, around: Surroundings, result: JsonRecord): F
     return { stop, error: null, refusal: held.text };
   }
   if (stop !== "end_turn") return { stop, error: null };
+  if (state.cancelSent && (held !== null || state.faultSeen !== null)) return STOPPED;
   // copilot 1.0, codex-acp 2.6: a text that looks like a fault, mostly in a turn that used no tokens.
   if (held !== null && (held.fault === "always" || (held.fault === "no_usage" && !isRecord(result.usage)))) {
     state.held = null;
@@ -228,10 +234,7 @@ export function onProcessGone(state: SessionState, around: Surroundings, how: st
   };
   const drafts: Draft[] = [];
   // Each message that waited has a turn, which ends with the process too.
-  while (inTurn(state))
-    drafts.push(
-      ...endTurn(state, around, state.cancelSent ? { stop: "interrupted", error: null } : { stop: "error", error }, {}),
-    );
+  while (inTurn(state)) drafts.push(...endTurn(state, around, state.cancelSent ? STOPPED : { stop: "error", error }, {}));
   return drafts;
 }
 

@@ -173,6 +173,35 @@ describe("faults", () => {
   });
 });
 
+describe("a turn that was told to stop, and says that it failed", () => {
+  const stopped = (agent: string, version: number): Talk => {
+    const talk = Talk.with(agent, {}, version);
+    talk.prompt("go");
+    return talk;
+  };
+  const cancel = (talk: Talk) => talk.row("in", { jsonrpc: "2.0", method: "session/cancel", params: { sessionId: SESSION } });
+
+  it("v2: it was interrupted", () => {
+    const talk = stopped("x", 2);
+    talk.answer({ messageId: "m" });
+    talk.update("state_update", { state: "running" });
+    cancel(talk);
+    talk.update("state_update", { state: "idle", stopReason: "error", error: { code: -32603, message: "Internal error" } });
+    expect(talk.of("turn.end")).toMatchObject([{ stop_reason: "interrupted" }]);
+    expect(talk.of("error")).toEqual([]);
+  });
+
+  it("in the text of a fault: it was interrupted, and the text is shown", () => {
+    const talk = stopped("copilot", 1);
+    cancel(talk);
+    talk.text("Error: Failed to get response from the AI model");
+    talk.answer({ stopReason: "end_turn" });
+    expect(talk.of("turn.end")).toMatchObject([{ stop_reason: "interrupted" }]);
+    expect(talk.of("error")).toEqual([]);
+    expect(talk.texts()).toEqual(["Error: Failed to get response from the AI model"]);
+  });
+});
+
 describe("commands that were stopped", () => {
   it.each([
     ["gemini", { content: [text("Command cancelled by user.\n\nOutput before cancellation:\nstarted")] }],
