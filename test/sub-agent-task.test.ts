@@ -42,3 +42,24 @@ describe("the task of a sub-agent", () => {
     ]);
   });
 });
+
+describe("the tokens of a sub-agent", () => {
+  // The calls of the session's own model; the sub-agent read as many again, or less.
+  it.each([
+    ["claude/2.1.325", 9_408 + 9_618],
+    ["codex/0.166.0", 6_721 + 6_738],
+  ])("are not in the usage of a turn of %s", (agent, own) => {
+    const recorded = recordedSessions().find(({ name }) => name.startsWith(`${agent}/subagent.ndjson`))?.events ?? [];
+    const turns = recorded.flatMap((event) => (event.type === "turn.ended" ? [event.data.usage?.input_tokens] : []));
+    expect(turns).toEqual([own]);
+  });
+
+  it("of OpenCode are in its own steps, and not in the turn", () => {
+    const recorded = recordedSessions().find(({ name }) => name.startsWith("opencode/1.18.33/subagent.ndjson"))?.events ?? [];
+    const sum = (counts: (number | undefined)[]) => counts.reduce<number>((all, count) => all + (count ?? 0), 0);
+    const steps = recorded.flatMap((event) => (event.type === "step.ended" ? [event.data.usage?.input_tokens] : []));
+    const turns = recorded.flatMap((event) => (event.type === "turn.ended" ? [event.data.usage?.input_tokens] : []));
+    expect(sum(turns)).toBeGreaterThan(0);
+    expect(sum(steps)).toBeGreaterThan(sum(turns));
+  });
+});

@@ -17,7 +17,8 @@ export const eventMeanings: Record<EventType, string> = {
   "message.updated": "A queued message was edited or moved, or a delivery of it was begun: only the fields that changed.",
   "message.removed": "A queued message will have no turn of its own.",
   "turn.started": "A turn begins: after a client's message, or because the agent began by itself.",
-  "turn.ended": "The turn is over; nothing it opened is left open.",
+  "turn.ended":
+    "The turn is over; nothing it opened is left open. `usage` has the tokens of the session's own model; those of sub-agents are in their steps (`step.ended`) and in `usage.updated`, as far as the agent reports them.",
   "step.started": "One call of the model within a turn begins.",
   "step.ended": "That call is over, with its tokens.",
   "item.updated": "An item changed otherwise than by deltas: a plan moves on, a tool call gets its arguments.",

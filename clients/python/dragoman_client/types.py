@@ -1473,7 +1473,7 @@ class TurnStartedEventData(TypedDict):
 
 
 class TurnEndedEvent(TypedDict):
-    """The turn is over; nothing it opened is left open."""
+    """The turn is over; nothing it opened is left open. `usage` has the tokens of the session's own model; those of sub-agents are in their steps (`step.ended`) and in `usage.updated`, as far as the agent reports them."""
 
     #: evt_ + a time-ordered id, unique in the world
     event_id: str
