@@ -14,12 +14,14 @@ export function readError(native: unknown): NamedError {
   const { name: rawName, data: rawData } = rec(native);
   const name = str(rawName) ?? "UnknownError";
   const data = rec(rawData);
-  const message = plainMessage(str(data.message) ?? str(rec(native).message) ?? name);
+  const message = plainMessage(str(data.message) ?? str(rec(native).message) ?? str(native) ?? name);
   // An `UnknownError` says what it is in its words alone (1.18: an unknown model).
   const text = name === "UnknownError" ? message : "";
-  if (name !== "APIError") return { name, error: errorData(message, faultOf({ names: [name], text }, ROWS) ?? NOT_KNOWN, name) };
   const status = num(data.statusCode);
-  const fault = faultOf({ status, text: message }, ROWS) ?? ofProvider("api_error");
+  // An HTTP status is the provider's answer, whatever a version calls the error.
+  if (name !== "APIError" && status === undefined)
+    return { name, error: errorData(message, faultOf({ names: [name], text }, ROWS) ?? NOT_KNOWN, name) };
+  const fault = faultOf({ names: [name], status, text: message }, ROWS) ?? ofProvider("api_error");
   const retryAfter = retryAfterMs(rec(data.responseHeaders));
   const error = errorData(message, fault, status ?? name, {
     ...(typeof data.isRetryable === "boolean" ? { retryable: data.isRetryable } : {}),

@@ -52,7 +52,7 @@ export const EVENT_TYPES: NativeTypeTable = {
   "server.instance.disposed": row("noted", "live")(["agent.notice", "turn.ended"]),
   "session.compacted": live(["session.compacted", "session.status"]),
   "session.created": live(["session.updated"], "of a sub-agent: its items hang under the task call"),
-  "session.deleted": row("noted", "live")(["agent.notice", "turn.ended", "error"]),
+  "session.deleted": row("noted", "live")(["agent.notice", "turn.ended", "error", "permission.resolved", "question.resolved"]),
   "session.diff": live(["session.updated"], "empty but after a revert"),
   "session.error": live(["error", "turn.ended"], "once a fault; an overflow only when compaction does not help"),
   "session.idle": live([], "the twin of status idle"),

@@ -169,6 +169,18 @@ export const readAnswers = (answers: unknown): string[][] =>
   arr(answers).map((answer) => arr(answer).flatMap((text) => str(text) ?? []));
 
 /** After an abort nobody says what became of the requests: the session closes them with the turn. */
+/** Its session is gone: nobody waits for an answer any more. */
+export function withdrawRequests(world: World, session: Session): Draft[] {
+  return [...world.pending].flatMap(([key, { kind, session: asker }]): Draft[] => {
+    if (asker !== session.id) return [];
+    world.pending.delete(key);
+    world.answers.delete(key);
+    return kind === "permission"
+      ? [{ do: "permission.resolve", key, status: "denied", resolved_by: "agent" }]
+      : [{ do: "question.resolve", key, status: "rejected", resolved_by: "agent" }];
+  });
+}
+
 export function forgetRequests(world: World, root: Session): void {
   for (const [id, answer] of world.answers) if (answer.session === root.id) world.answers.delete(id);
   for (const [id, pending] of world.pending) {

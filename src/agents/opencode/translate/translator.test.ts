@@ -551,6 +551,38 @@ describe("turns", () => {
     expect(told.faults).toEqual([]);
   });
 
+  it("what a deleted session had asked is withdrawn, also between turns and of a sub-agent", () => {
+    const wire = new Wire().begun();
+    wire.event("session.created", { sessionID: "ses_kid", info: { id: "ses_kid", parentID: SESSION } });
+    const asked = {
+      id: "per_1",
+      sessionID: "ses_kid",
+      permission: "bash",
+      patterns: ["ls"],
+      metadata: { command: "ls" },
+      always: [],
+    };
+    wire.event("permission.asked", asked).event("session.deleted", { sessionID: "ses_kid", info: { id: "ses_kid" } });
+    wire.done("msg_a").idle();
+    const questions = [{ question: "Which?", header: "W", options: [{ label: "A", description: "a" }] }];
+    wire.event("question.asked", { id: "que_1", sessionID: SESSION, questions });
+    const told = wire.event("session.deleted", { sessionID: SESSION, info: { id: SESSION } }).replay();
+    expect(told.of("permission.resolved")).toMatchObject([{ status: "denied", metadata: { resolved_by: "agent" } }]);
+    expect(told.of("question.resolved")).toMatchObject([{ status: "rejected", resolved_by: "agent" }]);
+    expect(told.of("session.status").at(-1)).toMatchObject({ status: "idle" });
+    expect(told.faults).toEqual([]);
+  });
+
+  it.each([
+    [{ name: "BrandNewError", data: { message: "Pay.", statusCode: 402 } }, "Pay.", "api_error"],
+    [{ name: "BrandNewError", data: { message: "Slower.", statusCode: 429 } }, "Slower.", "rate_limit"],
+    [{ name: "BrandNewError", data: { message: "Odd." } }, "Odd.", "unknown"],
+    ["boom", "boom", "unknown"],
+  ])("an error of an unknown form says what it can: %j", (error, message, code) => {
+    const told = new Wire().begun().event("session.error", { sessionID: SESSION, error }).idle().idle().replay();
+    expect(told.of("error")).toMatchObject([{ message, code }]);
+  });
+
   it("an idle of a session that does not exist is nobody's", () => {
     expect(new Wire().created().idle("ses_unknown").replay().replay.sessions).toHaveLength(1);
   });

@@ -9,7 +9,15 @@ import { request, response, unanswered } from "./http.ts";
 import { finishCopies, isStrangePart, messageUpdated, partDelta, partUpdated } from "./messages.ts";
 import { nextEvent } from "./next.ts";
 import { messageRemoved, partRemoved } from "./removal.ts";
-import { forgetRequests, permissionAsked, permissionReplied, questionAsked, questionResolved, readAnswers } from "./requests.ts";
+import {
+  forgetRequests,
+  permissionAsked,
+  permissionReplied,
+  questionAsked,
+  questionResolved,
+  readAnswers,
+  withdrawRequests,
+} from "./requests.ts";
 import { sessionCompacted, sessionDeleted, sessionDiff, sessionInfo, todoUpdated } from "./session-info.ts";
 import { SILENCE } from "./silence.ts";
 import { type Session, World } from "./state.ts";
@@ -165,7 +173,7 @@ export class OpencodeTranslator implements Translator {
     const world = this.#world;
     switch (name) {
       case "session.deleted":
-        return sessionDeleted(session);
+        return [...withdrawRequests(world, session), ...sessionDeleted(session)];
       case "session.status": {
         const resting = session.turn === null && rec(data.status).type === "idle";
         const drafts = status(world, session, rec(data.status));
