@@ -3,7 +3,6 @@ import type { Draft } from "../../../schema/draft.ts";
 import type { NativeMessage, Translation, Translator } from "../../contract.ts";
 import { type JsonRecord, rec, str } from "../../json.ts";
 import { heartbeat, mapped, noted, unparsed } from "../../translation.ts";
-import { readError } from "./errors.ts";
 import { readFrame, type ServerEvent } from "./frame.ts";
 import { request, response, unanswered } from "./http.ts";
 import { finishCopies, isStrangePart, messageUpdated, partDelta, partUpdated } from "./messages.ts";
@@ -22,7 +21,7 @@ import { sessionCompacted, sessionDeleted, sessionDiff, sessionInfo, todoUpdated
 import { SILENCE } from "./silence.ts";
 import { type Session, World } from "./state.ts";
 import { toolStateOf } from "./tools.ts";
-import { endTurn, sessionError, status } from "./turns.ts";
+import { childError, endTurn, sessionError, status } from "./turns.ts";
 
 /** Understood, of no session, and without universal meaning: shown once as `agent.notice` to the sessions of that directory. */
 const NOTICES = new Set([
@@ -250,14 +249,6 @@ export class OpencodeTranslator implements Translator {
     this.#world.requests.clear();
     return said.length > 0 ? said : [mapped(null, "exit")];
   }
-}
-
-/** A sub-agent's failure also stands in the result of its call. */
-function childError(session: Session, native: unknown): Draft[] {
-  const { name, error } = readError(native);
-  if (name === "MessageAbortedError" || session.told.has(error.message)) return [];
-  session.told.add(error.message);
-  return [{ do: "event", type: "agent.notice", data: { name: "subagent.error", detail: { session_id: session.id, ...error } } }];
 }
 
 const SESSION_EVENTS = [

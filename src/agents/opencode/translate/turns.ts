@@ -220,6 +220,14 @@ export function sessionError(session: Session, native: unknown): Draft[] {
   return turn?.unanswered ? [...drafts, ...endTurn(session)] : drafts;
 }
 
+/** A sub-agent's failure also stands in the result of its call. */
+export function childError(session: Session, native: unknown): Draft[] {
+  const { name, error } = readError(native);
+  if (name === "MessageAbortedError" || session.told.has(error.message)) return [];
+  session.told.add(error.message);
+  return [{ do: "event", type: "agent.notice", data: { name: "subagent.error", detail: { session_id: session.id, ...error } } }];
+}
+
 /** The error on an assistant message that is final. */
 export function messageError(session: Session, native: unknown): Draft[] {
   const named = readError(native);
