@@ -1,4 +1,17 @@
-import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import {
+  appendFileSync,
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -35,6 +48,9 @@ class Held {
   readonly row: SessionRow;
   readonly stream: StreamWriter;
   readonly memory: CarriedMemory;
+  /** Something that happens in just that moment. */
+  afterLook = (): void => {};
+  beforeRead = (): void => {};
 
   constructor(node: string | null, stream: StreamWriter, row: SessionRow) {
     this.folder = join(root, node ?? "alone");
@@ -46,13 +62,26 @@ class Held {
         if (level === "warn") warnings.push(fields);
       },
     } as unknown as AgentHost;
+    const carry = carriedFiles(
+      "home",
+      () => this.folder,
+      (id) => [[`${id}.jsonl`], [id, "**"]],
+    );
+    const get = (kind: string, name: string): Promise<string | undefined> => {
+      if (kind === "carried_piece") this.beforeRead();
+      return log.documents.get(kind, name);
+    };
     this.memory = new CarriedMemory({
-      ...{ host, node, row: this.row, documents: stream.documents, log },
-      carry: carriedFiles(
-        "home",
-        () => this.folder,
-        (id) => [[`${id}.jsonl`], [id, "**"]],
-      ),
+      ...{ host, node, row: this.row, documents: stream.documents },
+      log: { documents: { get }, row: (kind, name) => log.row(kind, name) },
+      carry: {
+        ...carry,
+        files: async (place) => {
+          const files = await carry.files(place);
+          this.afterLook();
+          return files;
+        },
+      },
       save: (carried) => {
         this.row.carried = carried;
         stream.setState(JSON.stringify(this.row));
@@ -257,6 +286,108 @@ describe("what cannot be trusted is not followed", () => {
     await a.works();
     expect(a.row.carried).toBeUndefined();
   });
+});
+
+describe("what an agent can do to its own folder", () => {
+  it("a file with a hole of a terabyte is not stored, what was stored before stays whole, and it is said", async () => {
+    const a = await begun("ses_1", "a");
+    a.write(`${NATIVE}.jsonl`, "one");
+    await a.works();
+    a.write(`${NATIVE}/aaa`, Buffer.alloc(MIB, "before the other"));
+    a.write(`${NATIVE}/hole`, "");
+    truncateSync(a.path(`${NATIVE}/hole`), 2 ** 40);
+    await a.works();
+    expect(warnings).toEqual([{ session_id: "ses_1", error: expect.stringContaining("hole these are more than 1024 MiB") }]);
+    rmSync(a.path(`${NATIVE}/hole`));
+    rmSync(a.path(`${NATIVE}/aaa`));
+    a.write(`${NATIVE}.jsonl`, "one and two");
+    await a.works();
+    expect((await pieces()).length).toBe(1);
+    const b = await taken(a, "b");
+    await b.memory.bring();
+    expect(b.read(`${NATIVE}.jsonl`).toString()).toBe("one and two");
+  });
+
+  it("a pipe in the place of a file, put there after the folder was read, is not waited for", async () => {
+    const a = await begun("ses_1", "a");
+    a.write(`${NATIVE}.jsonl`, "one");
+    a.write(`${NATIVE}/notes`, "two");
+    a.afterLook = () => {
+      rmSync(a.path(`${NATIVE}/notes`));
+      execFileSync("mkfifo", [a.path(`${NATIVE}/notes`)]);
+    };
+    await a.works();
+    const b = await taken(a, "b");
+    await b.memory.bring();
+    expect(readdirSync(b.folder)).toEqual([`${NATIVE}.jsonl`]);
+  });
+
+  it("a name as long as the system allows is brought back as any other", async () => {
+    const long = `${NATIVE}/${"n".repeat(255)}`;
+    const a = await begun("ses_1", "a");
+    a.write(long, "one");
+    await a.works();
+    const b = await taken(a, "b");
+    await b.memory.bring();
+    expect(b.read(long).toString()).toBe("one");
+  });
+
+  it("what a daemon that was killed had half written is no part of it", async () => {
+    const a = await begun("ses_1", "a");
+    a.write(`${NATIVE}/notes`, "one");
+    await a.works();
+    const b = await taken(a, "b");
+    let half = "";
+    b.beforeRead = () => {
+      half = readdirSync(b.path(NATIVE))[0] ?? "";
+    };
+    await b.memory.bring();
+    b.write(`${NATIVE}/${half}`, "half");
+    b.write(`${NATIVE}/notes`, "one and two");
+    await b.memory.rested();
+    const c = await taken(b, "c");
+    await c.memory.bring();
+    expect([half === "", readdirSync(c.path(NATIVE))]).toEqual([false, ["notes"]]);
+  });
+
+  it("when no more files can be opened, what is stored is not taken to be gone", async () => {
+    const a = await begun("ses_1", "a");
+    a.write(`${NATIVE}.jsonl`, "one");
+    await a.works();
+    const again = await taken(a, "a");
+    appendFileSync(again.path(`${NATIVE}.jsonl`), " and two");
+    const open: number[] = [];
+    const limit = (files: number): void => void execFileSync("prlimit", ["--pid", String(process.pid), `--nofile=${files}:`]);
+    const before = execFileSync("prlimit", ["--pid", String(process.pid), "--nofile", "-o", "SOFT", "--noheadings"]);
+    // Before the process that sets it, which needs some itself.
+    limit(readdirSync("/proc/self/fd").length + 200);
+    try {
+      for (;;) open.push(openSync("/dev/null", "r"));
+    } catch (error) {
+      expect(error).toMatchObject({ code: "EMFILE" });
+    }
+    const outcome = await again.memory.bring().catch((error: unknown) => error);
+    await again.memory.rested();
+    for (const each of open) closeSync(each);
+    limit(Number(before));
+    expect(outcome).toMatchObject({ code: "agent_failed_to_start", message: expect.stringContaining("EMFILE") });
+    expect(warnings.length).toBe(1);
+    await again.memory.bring();
+    expect(again.read(`${NATIVE}.jsonl`).toString()).toBe("one and two");
+  });
+});
+
+it("a session that only says that it branches off from another does not get at that one's memory", async () => {
+  const a = await begun("ses_1", "a");
+  a.write(`${NATIVE}.jsonl`, "what was stored");
+  await a.works();
+  a.write(`${NATIVE}.jsonl`, "what the agent is writing now");
+  const imported = await begun("ses_2", "a", { fork: true, forked_from: "ses_1", native_session_id: "made-up" });
+  await imported.memory.bring();
+  expect(a.read(`${NATIVE}.jsonl`).toString()).toBe("what the agent is writing now");
+  const elsewhere = await begun("ses_3", "b", { fork: true, forked_from: "ses_1", agent: "other" });
+  await elsewhere.memory.bring();
+  expect(() => readdirSync(elsewhere.folder)).toThrow("ENOENT");
 });
 
 it("where its folder cannot be written, the agent does not start, and the next try is a new one", async () => {

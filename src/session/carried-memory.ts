@@ -4,13 +4,24 @@
  * agent starts where it is not known. It goes with the session's stream. A daemon that has its log to itself puts back what it finds there, once, and stores nothing.
  * Not here: which files those are (`Agent.carry`).
  */
-import { createHash, randomBytes } from "node:crypto";
 import { constants } from "node:fs";
-import { type FileHandle, mkdir, open, rename, rm } from "node:fs/promises";
-import { dirname, join, normalize } from "node:path";
+import { mkdir, open, rename, rm } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { type Agent, AgentError, type AgentHost, type Carry, type CarryPlace } from "../agents/contract.ts";
+import { isNotThere } from "../agents/kit/carry.ts";
 import type { Log, StreamDocuments } from "../log/contract.ts";
 import { LogError } from "../log/log-error.ts";
+import {
+  bytesOf,
+  type CarriedFile,
+  type CarriedList,
+  idsOf,
+  inside,
+  nameOf,
+  type Piece,
+  readAt,
+  textOf,
+} from "./carried-pieces.ts";
 import { parseRow, type SessionRow } from "./session-row.ts";
 
 /** What a node of a fleet says about itself. `homes`: the folders of the users' programs are not shared either. */
@@ -26,10 +37,14 @@ const PIECE_BYTES = 256 * 1024;
 const SMALL_BYTES = 64 * 1024;
 /** Agents write the last lines of a turn a moment after they have reported its end. */
 const LATE_MS = 1_000;
+/** Of one session, together. A conversation is far smaller; what an agent was made to write, with holes perhaps, must not fill the log of all. */
+const MAX_BYTES = 1024 * 1024 * 1024;
+const MAX_FILES = 10_000;
+/** Short, since the name of a file may be as long as the system allows, and always the same for a session, so that none pile up where a daemon dies. */
+const TEMPORARY = ".dragoman-carried-";
 
-type Piece = { id: string; bytes: number };
-type CarriedFile = { path: string; pieces: Piece[] };
-type CarriedList = { node: string; files: CarriedFile[] };
+/** A pipe that was put there would be waited for, and a link followed. */
+const READ_ONLY = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 type CarriedMemoryOptions = {
   carry: Carry;
@@ -65,6 +80,8 @@ export class CarriedMemory {
   #brought: Promise<void> | null = null;
   #storing: Promise<void> | null = null;
   #again = false;
+  /** Pieces that were stored for a list that is not stored yet. */
+  readonly #loose = new Set<string>();
   /** The agent may have run here. */
   #touched = false;
   #closed = false;
@@ -134,29 +151,47 @@ export class CarriedMemory {
     const folder = carry.folder(place);
     const before = (await this.#stored())?.files ?? [];
     const files: CarriedFile[] = [];
-    for (const path of [...(await carry.files(place))].sort()) {
-      const pieces = await this.#pieces(join(folder, path), before.find((file) => file.path === path)?.pieces ?? []);
-      if (pieces !== null) files.push({ path, pieces });
+    const paths = (await carry.files(place)).filter((path) => !basename(path).startsWith(TEMPORARY)).sort();
+    if (paths.length > MAX_FILES) throw new Error(`These are ${paths.length} files; at most ${MAX_FILES} are stored.`);
+    let room = MAX_BYTES;
+    for (const path of paths) {
+      const pieces = await this.#pieces(join(folder, path), before.find((file) => file.path === path)?.pieces ?? [], room);
+      if (pieces === null) continue;
+      files.push({ path, pieces });
+      for (const { bytes } of pieces) room -= bytes;
     }
     const list: CarriedList = { node, files };
     const body = JSON.stringify(list);
     const id = nameOf(Buffer.from(body));
     if (files.length === 0 || id === row.carried) return;
+    this.#mustBeOpen();
     if (typeof row.carried === "string") documents.delete(LIST, row.carried);
     documents.put(LIST, id, body, { apart: true });
     const kept = idsOf(files);
-    for (const piece of idsOf(before)) if (!kept.has(piece)) documents.delete(PIECE, piece);
+    for (const piece of [...idsOf(before), ...this.#loose]) if (!kept.has(piece)) documents.delete(PIECE, piece);
+    this.#loose.clear();
     this.#options.save(id);
     this.#list = list;
     await this.#options.committed();
   }
 
-  /** Null: the file is gone. What was stored of it and has not changed is only compared. */
-  async #pieces(file: string, before: readonly Piece[]): Promise<Piece[] | null> {
-    const handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW).catch(() => null);
+  #mustBeOpen(): void {
+    if (this.#closed) throw new Error("The session is not here any more.");
+  }
+
+  /** Null: the file is gone, or is none any more. What was stored of it and has not changed is only compared. */
+  async #pieces(file: string, before: readonly Piece[], room: number): Promise<Piece[] | null> {
+    const handle = await open(file, READ_ONLY).catch((error: unknown) => {
+      if (isNotThere(error)) return null;
+      throw error;
+    });
     if (!handle) return null;
     try {
-      const { size } = await handle.stat();
+      const stat = await handle.stat();
+      if (!stat.isFile()) return null;
+      const { size } = stat;
+      if (size > room)
+        throw new Error(`With ${file} these are more than ${MAX_BYTES / 1024 / 1024} MiB, which is the most that is stored.`);
       const pieces: Piece[] = [];
       let at = 0;
       for (const piece of before) {
@@ -168,8 +203,12 @@ export class CarriedMemory {
       while (at < size) {
         const bytes = await readAt(handle, at, Math.min(PIECE_BYTES, size - at));
         if (bytes.length === 0) break;
+        this.#mustBeOpen();
         const id = nameOf(bytes);
-        if (!before.some((piece) => piece.id === id)) this.#options.documents.put(PIECE, id, textOf(bytes), { apart: true });
+        if (!before.some((piece) => piece.id === id)) {
+          this.#loose.add(id);
+          this.#options.documents.put(PIECE, id, textOf(bytes), { apart: true });
+        }
         // A long file is not held in memory.
         if (bytes.length === PIECE_BYTES) await this.#options.committed();
         pieces.push({ id, bytes: bytes.length });
@@ -186,10 +225,10 @@ export class CarriedMemory {
     const place = this.#place;
     const list = place && (await this.#stored());
     if (!place || !list) return;
-    // What this node stored last it still has, and perhaps more of it.
-    if (list.node === node && (await carry.files(place)).length > 0) return;
     const folder = carry.folder(place);
     try {
+      // What this node stored last it still has, and perhaps more of it.
+      if (list.node === node && (await carry.files(place)).length > 0) return;
       for (const { path, pieces } of list.files) await this.#write(join(folder, inside(path)), pieces);
     } catch (error) {
       if (error instanceof LogError) throw error;
@@ -217,7 +256,8 @@ export class CarriedMemory {
   /** Whole or not at all. */
   async #write(file: string, pieces: readonly Piece[]): Promise<void> {
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-    const temporary = `${file}.${randomBytes(6).toString("hex")}.tmp`;
+    const temporary = join(dirname(file), `${TEMPORARY}${nameOf(Buffer.from(this.#options.row.session_id))}`);
+    await rm(temporary, { force: true });
     try {
       const handle = await open(temporary, "wx", 0o600);
       try {
@@ -248,7 +288,7 @@ export class CarriedMemory {
     const source = this.#source;
     const own = source === row.session_id;
     const origin = own ? undefined : await log.row("session", source);
-    const id = own ? row.carried : origin && parseRow(origin.state).carried;
+    const id = own ? row.carried : carriedOf(origin, row);
     const body = typeof id !== "string" ? undefined : await log.documents.get(LIST, `${source}/${id}`);
     const list = body === undefined ? null : (JSON.parse(body) as CarriedList);
     if (own) this.#list = list;
@@ -268,36 +308,11 @@ export class CarriedMemory {
   }
 }
 
-const nameOf = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex").slice(0, 40);
-
-const idsOf = (files: readonly CarriedFile[]): Set<string> => new Set(files.flatMap(({ pieces }) => pieces.map(({ id }) => id)));
-
-/** Documents are JSON: what is no text is written in base64. */
-function textOf(bytes: Buffer): string {
-  const text = bytes.toString("utf8");
-  return JSON.stringify(Buffer.from(text).equals(bytes) ? { text } : { base64: bytes.toString("base64") });
-}
-
-function bytesOf(body: string): Buffer {
-  const { text, base64 } = JSON.parse(body) as { text?: string; base64?: string };
-  return text === undefined ? Buffer.from(base64 ?? "", "base64") : Buffer.from(text);
-}
-
-/** The log is no reason to write elsewhere. */
-function inside(path: string): string {
-  const plain = normalize(path);
-  if (plain.startsWith("..") || plain.startsWith("/") || plain === ".")
-    throw new Error(`${JSON.stringify(path)} lies outside the agent's folder.`);
-  return plain;
-}
-
-async function readAt(handle: FileHandle, at: number, length: number): Promise<Buffer> {
-  const bytes = Buffer.allocUnsafe(length);
-  let read = 0;
-  while (read < length) {
-    const { bytesRead } = await handle.read(bytes, read, length - read, at + read);
-    if (bytesRead === 0) break;
-    read += bytesRead;
-  }
-  return bytes.subarray(0, read);
+/** Of an imported session any other can be named as the one it branches off from: only one with the same conversation is. */
+function carriedOf(
+  origin: { state: string } | undefined,
+  { agent, native_session_id }: Readonly<SessionRow>,
+): SessionRow["carried"] {
+  const row = origin && parseRow(origin.state);
+  return row?.agent === agent && row.native_session_id === native_session_id ? row.carried : null;
 }

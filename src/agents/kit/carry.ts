@@ -21,9 +21,17 @@ export const carriedFiles = (
   },
 });
 
+const NOT_THERE = new Set(["ENOENT", "ENOTDIR", "ELOOP", "ENXIO", "EACCES", "EPERM"]);
+
+/** Nothing is there that can be carried. Not so when the system only could not look now, because too many files are open or the disk fails: what is kept of it elsewhere is needed then. */
+export const isNotThere = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && NOT_THERE.has(String(error.code));
+
 async function found(root: string, at: string, [first, ...rest]: PathPattern): Promise<string[]> {
-  // Not there, or not readable: nothing of it can be carried.
-  const entries = await readdir(join(root, at), { withFileTypes: true }).catch(() => []);
+  const entries = await readdir(join(root, at), { withFileTypes: true }).catch((error: unknown) => {
+    if (isNotThere(error)) return [];
+    throw error;
+  });
   const all = first === "**";
   const files: string[] = [];
   for (const entry of entries) {
