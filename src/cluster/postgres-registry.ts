@@ -4,6 +4,7 @@
  */
 import type { Database, Sql, SqlParameter, SqlResult } from "../log/postgres/connection.ts";
 import { DEFAULT_TENANT } from "../log/postgres/schema.ts";
+import { plain } from "../log/postgres/write-set.ts";
 import { ofTenant } from "./of-tenant.ts";
 import {
   type Claim,
@@ -177,7 +178,7 @@ export class PostgresRegistry implements Registry {
     const { rows } = await this.#sql.query(
       `SELECT o.session_id FROM dragoman.owners o JOIN dragoman.nodes n ON n.tenant = o.tenant AND n.node_id = o.node_id AND n.incarnation = o.incarnation
        WHERE o.tenant = $tenant AND n.state <> 'fenced' AND n.node_id IN (SELECT jsonb_array_elements_text($1::text::jsonb))`,
-      [JSON.stringify(nodeIds)],
+      [listOf(nodeIds)],
     );
     return rows.map((row) => String(row.session_id));
   }
@@ -192,7 +193,7 @@ export class PostgresRegistry implements Registry {
   }
 
   async find(sessionIds: readonly string[]): Promise<Ownership[]> {
-    return this.#owners("o.session_id IN (SELECT jsonb_array_elements_text($1::text::jsonb))", [JSON.stringify(sessionIds)]);
+    return this.#owners("o.session_id IN (SELECT jsonb_array_elements_text($1::text::jsonb))", [listOf(sessionIds)]);
   }
 
   /** Sessions that no living node owns. */
@@ -292,6 +293,9 @@ export class PostgresRegistry implements Registry {
     });
   }
 }
+
+/** Names as JSON of the database: in an escape, too, it takes no NUL. */
+const listOf = (names: readonly string[]): string => JSON.stringify(names.map(plain));
 
 const stateOf = (state: unknown): NodeState => (state === "up" || state === "draining" ? state : "fenced");
 

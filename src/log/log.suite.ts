@@ -619,6 +619,25 @@ function besideContract(open: () => Promise<OpenedLog>): void {
     expect(await again.documents.get("idempotency", "old")).toBeUndefined();
   });
 
+  it("has nothing under a name with a NUL in it, whatever is asked, and goes on", async () => {
+    const { log } = await open();
+    const name = "ses_1\0";
+    const stream = await log.create("session", "ses_1", '{"agent":"mock","tags":["t"]}');
+    stream.append({ text: '{"n":1}', sequence: 1, type: "x", native: null });
+    log.documents.put("note", "ses_1/1", "one");
+    await stream.committed();
+    expect(await log.row("session", name)).toBeUndefined();
+    expect(await log.stream("session", name)).toBeUndefined();
+    expect(await log.writer("session", name)).toBeUndefined();
+    expect(await log.delete("session", name)).toBe(false);
+    expect((await log.list("session", { where: { agent: name } })).streams).toEqual([]);
+    expect((await log.list("session", { tag: name, ids: [name] })).streams).toEqual([]);
+    expect((await stream.read({ types: [name] })).events).toEqual([]);
+    expect(await log.documents.get("note", name)).toBeUndefined();
+    expect(await log.documents.list("note", { prefix: name })).toEqual([]);
+    expect((await stream.read({ types: ["x"] })).sequences).toEqual([1]);
+  });
+
   it("refuses everything once closed", async () => {
     const { log } = await open();
     const stream = await log.create("session", "ses_1", "{}");

@@ -41,6 +41,21 @@ describe("every problem code", () => {
   });
 });
 
+it("a session's id with a NUL behind it is no name of the session: nothing is found, and its agent goes on", async () => {
+  const own = (await server.createSession()).session_id;
+  for (const end of ["%00", "%00x"])
+    for (const [method, path] of [
+      ["GET", ""],
+      ["GET", "/events"],
+      ["GET", "/pending"],
+      ["POST", "/interrupt"],
+      ["DELETE", ""],
+    ] as const)
+      expectProblem(await server.raw(method, `/v1/sessions/${own}${end}${path}`, json()), "session_not_found");
+  const { status, text } = await server.raw("POST", `/v1/sessions/${own}/messages`, json(), '{"message":"hello"}');
+  expect([status, text]).toEqual([202, expect.stringContaining("turn_id")]);
+});
+
 describe("bodies", () => {
   it.each(["{", "{'a':1}", "[1,", "\u0000", "undefined", '{"agent":"mock"}garbage'])("malformed JSON: %j", async (body) => {
     expectProblem(await server.raw("POST", "/v1/sessions", json(), body), "invalid_json");

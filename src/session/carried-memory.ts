@@ -8,7 +8,7 @@ import { constants } from "node:fs";
 import { mkdir, open, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { type Agent, AgentError, type AgentHost, type Carry, type CarryPlace } from "../agents/contract.ts";
-import { isNotThere } from "../agents/kit/carry.ts";
+import { isNotThere } from "../agents/not-there.ts";
 import type { Log, StreamDocuments } from "../log/contract.ts";
 import { LogError } from "../log/log-error.ts";
 import {

@@ -147,6 +147,18 @@ describe.skipIf(withoutPostgres())("a fleet", () => {
     expect(none.status).toBe(404);
   });
 
+  it("what has a NUL in its name is not found, anywhere", async () => {
+    for (const daemon of [a, b, gateway])
+      for (const [method, path] of [
+        ["GET", "/v1/sessions/no%00ne"],
+        ["DELETE", "/v1/sessions/no%00ne"],
+        ["POST", "/v1/sessions/no%00ne/interrupt"],
+        ["GET", "/v1/tasks/no%00ne"],
+        ["POST", "/v1/nodes/no%00ne/fence"],
+      ] as const)
+        expect([path, (await call(daemon, method, path)).status]).toEqual([path, 404]);
+  });
+
   it("a gateway tells what the owner sends it, also while it cannot reach the database", async () => {
     const proxy = await startProxy(postgres.url);
     const cut = await start("gateway-2", "gateway", proxy.url);

@@ -2,6 +2,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Carry, CarryPlace } from "../contract.ts";
+import { isNotThere } from "../not-there.ts";
 
 /** Names from the folder down: a name, a pattern of names, or at the end `**`, every file below. */
 export type PathPattern = readonly (string | RegExp)[];
@@ -20,12 +21,6 @@ export const carriedFiles = (
     return (await Promise.all(patterns(id).map((pattern) => found(folder(place), "", pattern)))).flat();
   },
 });
-
-const NOT_THERE = new Set(["ENOENT", "ENOTDIR", "ELOOP", "ENXIO", "EACCES", "EPERM"]);
-
-/** Nothing is there that can be carried. Not so when the system only could not look now, because too many files are open or the disk fails: what is kept of it elsewhere is needed then. */
-export const isNotThere = (error: unknown): boolean =>
-  error instanceof Error && "code" in error && NOT_THERE.has(String(error.code));
 
 async function found(root: string, at: string, [first, ...rest]: PathPattern): Promise<string[]> {
   const entries = await readdir(join(root, at), { withFileTypes: true }).catch((error: unknown) => {

@@ -4,6 +4,7 @@
  */
 import type { Pool, PoolClient, QueryResult } from "pg";
 import type { SqlRow } from "../packing/row-readers.ts";
+import { withoutNul } from "../without-nul.ts";
 
 /** A Buffer travels as bytes; everything else as text. */
 export type SqlParameter = string | number | bigint | boolean | null | Buffer;
@@ -146,7 +147,8 @@ export class Postgres implements Database {
 
 async function run(on: Pool | PoolClient, text: string, values: readonly SqlParameter[], place: string): Promise<SqlResult> {
   try {
-    const result: QueryResult<SqlRow> = await on.query<SqlRow>(text, [...values]);
+    // A question with a NUL is refused whole, as if the database could not be read. What was stored has U+FFFD in its place.
+    const result: QueryResult<SqlRow> = await on.query<SqlRow>(text, values.map(withoutNul));
     return { rows: result.rows, count: result.rowCount ?? 0 };
   } catch (error) {
     throw asPostgresError(error, place);

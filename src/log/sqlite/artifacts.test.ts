@@ -62,6 +62,17 @@ describe("artifacts", () => {
     expect(readdirSync(join(dataDir, "artifacts", "tmp"))).toEqual([]);
   });
 
+  it("with a NUL in what an agent calls them are read like others", async () => {
+    const dataDir = tempDir();
+    const log = await open(dataDir);
+    const put = (await ownedBy(log, "ses_1")).put(bytes, { ...png, name: "a\0b.png" });
+    await log.documents.committed();
+    await log.close();
+    const again = await open(dataDir);
+    expect(await again.artifacts.stat(put.artifact_id)).toEqual({ ...put, name: "a\ufffdb.png" });
+    expect(await bytesOf(again.artifacts, put.artifact_id)).toEqual(bytes);
+  });
+
   it("are read in whole and in ranges, before and after a reopening", async () => {
     const dataDir = tempDir();
     const log = await open(dataDir);

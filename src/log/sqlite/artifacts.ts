@@ -18,6 +18,7 @@ import { LogError, toLogError } from "../log-error.ts";
 import { checksumOf, matches } from "../packing/checksum.ts";
 import type { Damage } from "../packing/damage.ts";
 import { int, text, textOrNull } from "../packing/row-readers.ts";
+import { withoutNul } from "../without-nul.ts";
 import { ArtifactFiles } from "./artifact-files.ts";
 import type { Committer, Writer } from "./committer.ts";
 import type { Database, SqlRow, Statement } from "./driver.ts";
@@ -91,7 +92,9 @@ export class SqliteArtifacts implements Artifacts, Writer {
     }
     if (known !== undefined) return known;
     const made = about.created_at ?? Date.now();
-    const info = describe(artifactId, about.kind, about.mime, about.name ?? null, bytes.length, made);
+    // As the database has them, since their checksum is compared with what is read.
+    const [kind, mime, name] = [withoutNul(about.kind), withoutNul(about.mime), withoutNul(about.name ?? null)];
+    const info = describe(artifactId, kind, mime, name, bytes.length, made);
     this.#pending.set(artifactId, info);
     this.#committer.enlist(this, 256, false);
     return info;
