@@ -24,7 +24,10 @@ export const Metadata = Type.Record(Type.String(), Type.Unknown(), {
 });
 
 /** Names that travel to an agent's command line: never a leading dash, so that none can be taken for an option. */
-export const Name = Type.String({ minLength: 1, maxLength: 200, pattern: "^[^-\\s][^\\u0000-\\u001f]*$" });
+const NAME = { minLength: 1, maxLength: 200, pattern: "^[^-\\s][^\\u0000-\\u001f]*$" };
+const NAME_PATTERN = new RegExp(NAME.pattern);
+export const Name = Type.String(NAME);
+export const isName = (text: string): boolean => text.length <= NAME.maxLength && NAME_PATTERN.test(text);
 export const SessionId = Type.String({ minLength: 1, maxLength: 128, pattern: "^[A-Za-z0-9][A-Za-z0-9._:-]*$" });
 
 export const SessionState = Type.Enum(["starting", "idle", "running", "waiting", "dormant", "ended"], {

@@ -60,6 +60,19 @@ it("[D1] shows a title, a status, a sequence, a usage and a permission when they
   expect(await shown()).toMatchObject({ status: "running", open: 0 });
 });
 
+it("an agent's title does not make every list long, and what is no name of a mode is not given back to it", async () => {
+  await session.send("hang", [], "queue");
+  await until(session, (event) => event.type === "session.status" && event.data.status === "running");
+  const change = (data: object) => test.emit({ type: "event", event: { type: "config.changed", data } });
+  change({ agent_mode: "build", model: "m" });
+  for (const agent_mode of ["--dangerously", "a\0b", "x".repeat(201)]) change({ agent_mode });
+  change({ model: "-c" });
+  test.emit({ type: "event", event: { type: "session.updated", data: { title: "T".repeat(900_000) } } });
+  await core.log.documents.committed();
+  const { title, agent_mode, model } = session.view();
+  expect({ title: title?.length, agent_mode, model }).toEqual({ title: 500, agent_mode: "build", model: "m" });
+});
+
 it("[D1] shows a queued message, and an end, when they are committed", async () => {
   await session.send("hang", [], "queue");
   await until(session, (event) => event.type === "turn.started");
