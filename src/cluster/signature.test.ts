@@ -11,6 +11,14 @@ it("a request of a node is read by the node it is for", () => {
   expect(secret.read(signed(), "b", now + 1_000, new SeenRequests())).toEqual(message);
 });
 
+it("a caller that may reach a hundred directories fits into what a node takes of headers", () => {
+  const directories = Array.from({ length: 100 }, (_, index) => `/repos/${"a long name ".repeat(30)}/${index}`);
+  const caller = JSON.stringify({ role: "operate", scope: { directories } });
+  const headers = secret.sign("POST", path, { ...message, caller }, now);
+  expect(Object.entries(headers).join("").length).toBeLessThan(16 * 1024);
+  expect(secret.read({ method: "POST", path, headers }, "b", now, new SeenRequests())?.caller).toBe(caller);
+});
+
 it.each([
   ["another secret", signed(), "b", now, new NodeSecret("b".repeat(32))],
   ["another node", signed(), "c", now, secret],

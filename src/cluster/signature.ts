@@ -5,6 +5,7 @@
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
+import { deflateRawSync, inflateRawSync } from "node:zlib";
 
 export const INTERNAL = "/internal/v1/";
 /** How far the clocks of two nodes may be apart, and how old a request may be. */
@@ -41,7 +42,7 @@ export class NodeSecret {
 
   /** Headers for a request to a node. */
   sign(method: string, path: string, message: NodeMessage, now: number): Record<string, string> {
-    const caller = Buffer.from(message.caller).toString("base64url");
+    const caller = written(message.caller);
     const once = randomBytes(12).toString("base64url");
     const said = { from: message.from, to: message.to, time: String(now), body: message.bodyHash, caller, once };
     return {
@@ -65,13 +66,25 @@ export class NodeSecret {
     if (given.length !== right.length || !timingSafeEqual(given, right)) return null;
     if (to !== me || !(Math.abs(now - Number(time)) <= WINDOW_MS)) return null;
     if (!seen.isFirst(signature, now)) return null;
-    return { from, to, caller: Buffer.from(caller, "base64url").toString(), bodyHash: body };
+    return { from, to, caller: read(caller), bodyHash: body };
   }
 
   #signature(method: string, path: string, said: Signed): Buffer {
     const parts = [method, path, said.body, said.time, said.from, said.to, said.caller, said.once];
     return createHmac("sha256", this.#key).update(parts.join("\n")).digest();
   }
+}
+
+/** A caller may name a hundred directories, and all headers together have 32 kB: a long one is compressed, which the dot says. */
+const LONG_CHARS = 4 * 1024;
+const MAX_CALLER_BYTES = 1024 * 1024;
+
+const written = (caller: string): string =>
+  caller.length <= LONG_CHARS ? Buffer.from(caller).toString("base64url") : `.${deflateRawSync(caller).toString("base64url")}`;
+
+function read(caller: string): string {
+  if (!caller.startsWith(".")) return Buffer.from(caller, "base64url").toString();
+  return inflateRawSync(Buffer.from(caller.slice(1), "base64url"), { maxOutputLength: MAX_CALLER_BYTES }).toString();
 }
 
 /**
