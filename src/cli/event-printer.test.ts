@@ -4,24 +4,33 @@ import { describe, expect, it } from "vitest";
 import { builtInAgents } from "../agents/registry.ts";
 import type { UniversalEvent } from "../schema/event.ts";
 import { replayFile } from "../verify/replay-command.ts";
-import { EventPrinter } from "./event-printer.ts";
+import { EventPrinter, type PrinterOptions } from "./event-printer.ts";
+import { MarkdownStream } from "./markdown.ts";
+import { paintFor } from "./style.ts";
 import { resultLines } from "./tool-lines.ts";
 
-async function printed(agent: string, trace: string): Promise<{ out: string; err: string }> {
+type Printed = { out: string; err: string; all: string };
+
+async function printed(agent: string, trace: string, options: PrinterOptions = {}): Promise<Printed> {
   const create = builtInAgents.find(({ id }) => id === agent)?.createTranslator;
   if (!create) throw new Error(`there is no agent ${agent}`);
-  const text = { out: "", err: "" };
+  const text = { out: "", err: "", all: "" };
   const target = (name: "out" | "err") => ({
     isTTY: false,
     write: (more: string) => {
       text[name] += more;
+      text.all += more;
       return true;
     },
   });
-  const printer = new EventPrinter({ stdout: target("out"), stderr: target("err"), env: {} });
+  const printer = new EventPrinter({ stdout: target("out"), stderr: target("err"), env: {} }, options);
   const file = fileURLToPath(new URL(`../../traces/${agent}/${trace}.ndjson`, import.meta.url));
-  const options = { agent, prefix: "sess" };
-  await replayFile(create, file, options, { write: (line: string) => printer.print(JSON.parse(line) as UniversalEvent) });
+  await replayFile(
+    create,
+    file,
+    { agent, prefix: "sess" },
+    { write: (line: string) => printer.print(JSON.parse(line) as UniversalEvent) },
+  );
   printer.endLine();
   return text;
 }
@@ -36,6 +45,21 @@ describe("a session on the terminal", () => {
     expect(out).toBe("Running it.\nThe command worked.\n");
     expect(err).toBe(`• ${tool}: echo shell-output && echo to-stderr 1>&2\n    shell-output\n    to-stderr\n`);
   });
+
+  it.each([
+    ["claude", "2.1.325/shell-ok"],
+    ["codex", "0.166.0/shell-ok"],
+    ["opencode", "1.18.33/shell-ok"],
+  ])(
+    "of %s has what was said before a call before it, also where answers wait for the end of a paragraph",
+    async (agent, trace) => {
+      const { all } = await printed(agent, trace, {
+        answers: () => new MarkdownStream(() => ({ paint: paintFor({ isTTY: false }, {}), columns: 80 })),
+      });
+      expect(all.indexOf("Running it.")).toBeGreaterThanOrEqual(0);
+      expect(all.indexOf("Running it.")).toBeLessThan(all.indexOf("echo shell-output"));
+    },
+  );
 
   it("says which file is read, and not what is in it", async () => {
     expect((await printed("claude", "2.1.325/read")).err).toMatch(/^• Read: \S+\n$/);

@@ -33,8 +33,8 @@ export class EventPrinter {
   readonly #options: PrinterOptions;
   /** Text and notes stand apart where text is laid out. */
   readonly #spaced: boolean;
-  /** How deep in sub-agents an item is, and whether items below it are one deeper. */
-  readonly #depths = new Map<string, { depth: number; spawns: boolean }>();
+  /** How deep in sub-agents an item is, whether items below it are one deeper, and which item it belongs to. */
+  readonly #depths = new Map<string, { depth: number; spawns: boolean; parent: string | null }>();
   readonly #messages = new Map<string, Message>();
   /** Calls that are not announced yet because their arguments are not all there, by item. */
   readonly #unannounced = new Map<string, ToolCall>();
@@ -123,7 +123,7 @@ export class EventPrinter {
   #started(item: Item): void {
     const parent = item.parent_id === null ? undefined : this.#depths.get(item.parent_id);
     const depth = parent ? parent.depth + (parent.spawns ? 1 : 0) : 0;
-    this.#depths.set(item.item_id, { depth, spawns: item.kind === "tool_call" });
+    this.#depths.set(item.item_id, { depth, spawns: item.kind === "tool_call", parent: item.parent_id });
     if (item.kind === "message" && item.role !== "user") this.#messages.set(item.item_id, this.#message(depth));
     this.#plan(item);
     this.#call(item, false);
@@ -171,13 +171,17 @@ export class EventPrinter {
   }
 
   #messageEnded({ item_id }: Item): void {
-    const message = this.#messages.get(item_id);
+    this.#saidSoFar(item_id);
+    if (this.#messages.delete(item_id)) this.endLine();
+  }
+
+  /** What is held back of a message until its line or paragraph is whole. */
+  #saidSoFar(itemId: string): void {
+    const message = this.#messages.get(itemId);
     if (!message) return;
-    this.#messages.delete(item_id);
     this.#text("err", message.thinking.end(), "note");
     if (message.depth > 0) this.#text("err", message.answer.end(), "note");
     else this.#text("out", message.answer.end(), "text");
-    this.endLine();
   }
 
   /** Items that come whole have no start of their own here. */
@@ -197,7 +201,10 @@ export class EventPrinter {
 
   #announce(itemId: string, call: ToolCall): void {
     this.#unannounced.delete(itemId);
-    this.note(this.#paint.cyan(`• ${callLine(call)}`), this.#depths.get(itemId)?.depth);
+    const { depth, parent = null } = this.#depths.get(itemId) ?? {};
+    // Its message may end only after the call.
+    if (parent !== null) this.#saidSoFar(parent);
+    this.note(this.#paint.cyan(`• ${callLine(call)}`), depth);
   }
 
   /** The whole plan when it is new; then only the entries that moved on. */
