@@ -172,7 +172,12 @@ export const PermissionMetadata = Type.Object(
     item_id: nullable(Type.String({ description: "The item it is about; null where the agent does not report it." })),
     reason: optional(Type.String({ description: "Why the agent asks." })),
     options: Type.Array(PermissionOption, { description: "The agent's own choices." }),
-    diff: optional(Type.String({ description: "The change it would make, as a unified diff." })),
+    diff: optional(
+      Type.String({
+        description:
+          "The change it would make, as a unified diff. Lines count from the piece that changes where the agent does not say where it stands.",
+      }),
+    ),
     paths: optional(Type.Array(Text, { description: "Files it is about." })),
     resolved_by: optional(ResolvedBy),
     reply: optional(PlainReply),

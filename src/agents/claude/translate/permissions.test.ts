@@ -45,6 +45,24 @@ const answer = (more: Partial<Parameters<typeof permissionResponse>[1]>) => ({
 });
 
 describe("permissions", () => {
+  it("show the change that is asked for, as other agents do, but not where the diff would hide something", () => {
+    const asked = (tool_name: string, more: Record<string, unknown>) =>
+      of(
+        play(...begin, canUse("r", { tool_name, input: { file_path: "/w/a.js", ...more }, description: "a.js" })),
+        "permission.requested",
+      )[0]?.metadata;
+    const edit = { old_string: "a - b", new_string: "a + b", replace_all: false };
+    const edited = asked("Edit", edit);
+    expect(edited?.diff?.split("\n").slice(2)).toEqual(["@@ -1,1 +1,1 @@", "-a - b", "+a + b", ""]);
+    // That lines are joined is seen.
+    expect(asked("Edit", { ...edit, old_string: "a;\n", new_string: "a;" })?.diff).toContain("\\ No newline");
+    // The name of the file is said already.
+    expect(edited?.reason).toBeUndefined();
+    expect(asked("Write", { content: "one\ntwo\n" })?.diff).toContain("\n+one\n+two\n");
+    expect(asked("Edit", { ...edit, replace_all: true })?.diff).toBeUndefined();
+    expect(asked("Read", {})?.diff).toBeUndefined();
+  });
+
   it("[G6] are requested with options and resolved by our answer", () => {
     const played = play(
       ...begin,

@@ -6,9 +6,10 @@ import { type ChoiceTable, choice, choiceTable } from "../../kit/choices.ts";
 import { formAnswers } from "../../kit/forms.ts";
 import { PLAN_APPROVE, PLAN_APPROVE_EDITS, PLAN_KEEP, planQuestion } from "../../kit/plan-approval.ts";
 import { readQuestion } from "../../kit/questions.ts";
+import { unifiedDiff } from "../../unified-diff.ts";
 import { elicitationForm } from "./elicitation.ts";
 import { type ClaudeState, type RequestState, toolKey } from "./state.ts";
-import { toolAction, toolPaths } from "./tool-kinds.ts";
+import { baseName, toolAction, toolPaths } from "./tool-kinds.ts";
 
 /** What the CLI gets where the person gave no words: by them such an answer is known again. */
 export const REJECTED = "The user rejected this tool call.";
@@ -50,7 +51,10 @@ type About = { key: string; call_id: string | null; item: string | null; native:
 function permission(request: JsonRecord, name: string, input: JsonRecord, native: NativeRequest, about: About): Draft {
   const blocked = str(request.blocked_path);
   const paths = [...new Set([...toolPaths(input), ...(blocked ? [blocked] : [])])];
-  const reason = str(request.decision_reason) ?? str(request.description);
+  const description = str(request.description);
+  // Of an edit it is only the name of the file.
+  const reason = str(request.decision_reason) ?? (paths.some((path) => baseName(path) === description) ? undefined : description);
+  const diff = askedDiff(name, input);
   return {
     do: "permission.request",
     ...about,
@@ -59,8 +63,26 @@ function permission(request: JsonRecord, name: string, input: JsonRecord, native
     input,
     ...(reason ? { reason } : {}),
     ...(paths.length > 0 ? { paths } : {}),
+    ...(diff === undefined ? {} : { diff }),
     options: native.choices.offered,
   };
+}
+
+/**
+ * The change as other agents show it. Made from the pieces that are named, so its lines count from there. Undefined where that would hide something: how often a piece is
+ * replaced. What a file had before it is written is not said.
+ */
+function askedDiff(name: string, input: JsonRecord): string | undefined {
+  const path = str(input.file_path);
+  if (path === undefined) return undefined;
+  const content = str(input.content);
+  if (name === "Write") return content === undefined ? undefined : unifiedDiff(path, "", content);
+  const [before, after] = [str(input.old_string), str(input.new_string)];
+  const whole = name === "Edit" && before !== undefined && after !== undefined && input.replace_all !== true;
+  if (!whole) return undefined;
+  // Pieces that both end within a line are not the ends of files.
+  const within = ![before, after].some((piece) => piece === "" || piece.endsWith("\n"));
+  return within ? unifiedDiff(path, `${before}\n`, `${after}\n`) : unifiedDiff(path, before, after);
 }
 
 const choicesOf = (request: JsonRecord): ChoiceTable<JsonRecord> =>

@@ -57,7 +57,7 @@ export function toolKind(name: string, blockType = "tool_use"): ToolKind {
   return own(KINDS, name) ?? "other";
 }
 
-const baseName = (path: string): string => path.split(/[\\/]/).pop() || path;
+export const baseName = (path: string): string => path.split(/[\\/]/).pop() || path;
 
 export function toolPaths(input: JsonRecord): string[] {
   const path = str(input.file_path) ?? str(input.notebook_path) ?? str(input.path);
