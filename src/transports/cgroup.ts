@@ -2,7 +2,7 @@
  * A control group (cgroup v2) for each recorded process, where the system lets us make one: then its descendants are known whatever they do, also those that
  * left group and session and dropped their mark. Everything here may fail and then changes nothing. It sets no limits.
  */
-import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 const PREFIX = "dragoman-";
@@ -101,12 +101,20 @@ export function isCgroupOf(record: string, path: string): boolean {
   return path.startsWith("/") && path.endsWith(`/${PREFIX}${record}`) && !path.includes("/../");
 }
 
+/** A group is made before its process enters it, and other daemons make theirs beside ours. */
+const NEWBORN_MS = 60_000;
+
 /** Removes the empty groups that daemons left which were killed and never started again. */
 export function sweepCgroups(): void {
   const parent = ownGroup();
   if (parent === null) return;
   try {
-    for (const name of readdirSync(parent)) if (/^dragoman-[0-9a-f]{32}$/.test(name)) removeCgroup(join(parent, name));
+    for (const name of readdirSync(parent)) {
+      if (!/^dragoman-[0-9a-f]{32}$/.test(name)) continue;
+      const path = join(parent, name);
+      const made = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY;
+      if (Date.now() - made > NEWBORN_MS) removeCgroup(path);
+    }
   } catch {
     // Not readable: then none was made here.
   }
