@@ -1137,7 +1137,7 @@ class PermissionRequestedEventDataMetadata(TypedDict):
     reason: NotRequired[str]
     #: The agent's own choices.
     options: list["PermissionRequestedEventDataMetadataOptionsEntry"]
-    #: The change it would make, as a unified diff.
+    #: The change it would make, as a unified diff. Lines count from the piece that changes where the agent does not say where it stands.
     diff: NotRequired[str]
     #: Files it is about.
     paths: NotRequired[list[str]]
