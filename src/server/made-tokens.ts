@@ -76,9 +76,9 @@ export class MadeTokens {
     await this.#shared?.save();
   }
 
-  /** Ends one; of several nodes that do, one is told true. */
+  /** Ends one; of several that do, here or on other nodes, one is told true. */
   async take(id: string): Promise<boolean> {
-    return this.#shared ? this.#shared.take(id) : true;
+    return this.#shared ? this.#shared.take(id) : this.drop(id) !== undefined;
   }
 
   close(): void {

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { addressRange, FailureBackOff } from "./failure-back-off.ts";
+import type { TokenRow, TokenTable } from "./shared-tokens.ts";
 import type { Token } from "./token.ts";
 import { TokenStore, type TokenStoreOptions } from "./token-store.ts";
 
@@ -185,6 +186,38 @@ describe("tokens made from others", () => {
     time += 60_001;
     expect(await store.trade(late.secret, undefined)).toBeUndefined();
     expect(open().find(page.secret)?.kind).toBe("page");
+  });
+
+  it("of one link many ask at once, and one of them gets it", async () => {
+    const store = open();
+    const { secret } = store.link(rootOf(store), { role: "operate" });
+    const pages = await Promise.all(Array.from({ length: 5 }, () => store.trade(secret, undefined)));
+    expect(pages.filter((page) => page !== undefined).length).toBe(1);
+  });
+
+  it("a link is good also when its use is read from the table of all nodes before the node knows that it was its own", async () => {
+    const rows: TokenRow[] = [];
+    let look = async (): Promise<void> => {};
+    const table: TokenTable = {
+      since: async (version) => ({ version: rows.length, rows: rows.slice(version) }),
+      put: async (more) => void rows.push(...more),
+      take: async (id) => {
+        rows.push({ id, body: null, expires_at: 0 });
+        await look();
+        return true;
+      },
+    };
+    const store = open({ shared: { node: "a", table } });
+    try {
+      await store.look();
+      const link = store.link(rootOf(store), { role: "operate" });
+      await store.saved();
+      look = () => store.look();
+      expect((await store.trade(link.secret, undefined))?.token).toMatchObject({ kind: "page", role: "operate" });
+      expect(store.find(link.secret)).toBeUndefined();
+    } finally {
+      store.close();
+    }
   });
 
   it("never begins with a hyphen, so that it can be given as an option's value", () => {

@@ -197,25 +197,25 @@ export class TokenStore {
   /** A page token for a link, which is over then, or for another token of a person. Undefined: the secret opens nothing. */
   async trade(secret: string, origin: string | undefined): Promise<Issued | undefined> {
     await this.look(secret);
-    const link = this.find(secret);
-    // Used once, whatever node it is shown to.
-    if (link?.kind === "link" && !(await this.#made.take(link.id))) return undefined;
-    const issued = this.#trade(secret, origin);
-    if (issued) await this.saved();
-    return issued;
-  }
-
-  #trade(secret: string, origin: string | undefined): Issued | undefined {
     const shown = this.find(secret);
     if (!shown || shown.kind === "page" || shown.kind === "agent") return undefined;
     const lifetimeMs = this.#options.pageLifetimeMs ?? PAGE_LIFETIME_MS;
     const page = { kind: "page", lifetimeMs, renewable: true, surface: "inspector", origin } as const;
-    if (shown.kind !== "link") return this.#issue(shown, { ...page, role: pageRole(shown) });
-    const link = this.#made.get(shown.id);
-    const by = link && this.#holder(link.parent);
-    if (!link || !by) return undefined;
-    this.revoke(link.id);
-    return this.#issue(by, { ...page, role: link.role, ...(link.label === undefined ? {} : { label: link.label }) });
+    const issued =
+      shown.kind === "link" ? await this.#used(shown.id, page) : this.#issue(shown, { ...page, role: pageRole(shown) });
+    if (issued) await this.saved();
+    return issued;
+  }
+
+  /** A link is used once, whatever node it is shown to. */
+  async #used(id: string, page: Omit<MadeSpec, "role">): Promise<Issued | undefined> {
+    // As it is now: that it was used may be read from the table before we are told that it was us.
+    const link = this.#made.get(id);
+    if (!link || !(await this.#made.take(id))) return undefined;
+    this.#made.drop(id);
+    this.onLinkEnd?.(id);
+    const by = this.#holder(link.parent);
+    return by && this.#issue(by, { ...page, role: link.role, ...(link.label === undefined ? {} : { label: link.label }) });
   }
 
   /** Prolongs a renewable token; its secret and its streams stay. Returns its new end. */
