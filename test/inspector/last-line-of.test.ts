@@ -8,6 +8,15 @@ describe("the last line", () => {
     expect(lastLineOf("First.\n\n- the **second** in `code`\n")).toBe("the second in code");
   });
 
+  it("is a line of words, not of a table or of code, unless there is nothing else", () => {
+    const table = "| file | change |\n|---|---|\n| sum.mjs | `-` is `+` |";
+    expect(lastLineOf(`The test passes now.\n\n${table}\n`)).toBe("The test passes now.");
+    expect(lastLineOf("It has to add:\n\n```js\na + b\n```\n")).toBe("It has to add:");
+    expect(lastLineOf("```js\na + b\n```\nThat is all.")).toBe("That is all.");
+    expect(lastLineOf("```js\na + b\n```")).toBe("a + b");
+    expect(lastLineOf(table)).toBe("sum.mjs | - is + |");
+  });
+
   it("of a long paragraph begins with a sentence", () => {
     const sentence = "I check every link of the site, one after the other. ";
     const line = lastLineOf(sentence.repeat(12));

@@ -34,11 +34,25 @@ function callLine(part: ToolCall, status: Item["status"]): LastLine {
   return { text: at(status === "failed" ? "failed" : "done"), by: "tool" };
 }
 
-/** Of a long paragraph only the end, from the beginning of a sentence or at least of a word: half a word reads as a mistake. */
+/** The last line of words: not of a table or of code, unless there is nothing else. Of a long one only the end, from the beginning of a sentence or at least of a word. */
 export function lastLineOf(text: string): string {
-  const line = (text.trimEnd().split("\n").at(-1) ?? "").replace(/^[#>\-*\s]+|[`*]|(?<!\w)_|_(?!\w)/g, "");
+  const lines = text.split("\n");
+  const line = plain(linesOfWords(lines).at(-1) ?? lines.findLast((each) => plain(each) !== "") ?? "");
   if (line.length <= LONGEST) return line;
   const end = line.slice(-LONGEST);
   const sentence = end.search(/(?<=[.!?]\s)\S/);
   return sentence >= 0 ? end.slice(sentence) : `… ${end.slice(end.indexOf(" ") + 1)}`;
+}
+
+const plain = (line: string): string => line.replace(/^[#>\-*\s|]+|[`*]|(?<!\w)_|_(?!\w)/g, "").trim();
+
+function linesOfWords(lines: readonly string[]): string[] {
+  let code = false;
+  return lines.filter((line) => {
+    if (/^\s*(?:```|~~~)/.test(line)) {
+      code = !code;
+      return false;
+    }
+    return !code && !/^\s*\|/.test(line) && plain(line) !== "";
+  });
 }
