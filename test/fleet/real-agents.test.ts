@@ -39,8 +39,14 @@ async function stored(url: string, words: string): Promise<void> {
   try {
     await expect
       .poll(async () => {
-        const { rows } = await database.query("SELECT body FROM dragoman.documents WHERE kind = 'carried_piece'");
-        return rows.some(({ body }) => String(body).includes(words));
+        const bodies = async (kind: string): Promise<[string, string][]> => {
+          const { rows } = await database.query("SELECT id, body FROM dragoman.documents WHERE kind = $1", [kind]);
+          return rows.map(({ id, body }) => [String(id), String(body)]);
+        };
+        const pieces = (await bodies("carried_piece")).filter(([, body]) => body.includes(words));
+        // A piece is committed before the list that names it.
+        const lists = await bodies("carried_files");
+        return pieces.some(([id]) => lists.some(([, list]) => list.includes(id.split("/").at(-1) ?? id)));
       })
       .toBe(true);
   } finally {
