@@ -398,6 +398,21 @@ describe("scopes", () => {
     expect([await open(own.session_id), await open(foreign.session_id)]).toEqual([101, 404]);
     release();
   });
+
+  it("a WebSocket that is left open reaches no other session that takes the id of its own", async () => {
+    const { session_id } = await session(inside);
+    const headers = { authorization: `Bearer ${mint("operate", { directories: [inside] })}` };
+    const ws = new WebSocket(`ws://127.0.0.1:${server.port}/v1/sessions/${session_id}/ws?subscribe=false`, { headers });
+    const next = (): Promise<{ problem?: { code: string } }> =>
+      new Promise((resolve) => ws.once("message", (data) => resolve(JSON.parse(data.toString()))));
+    await next();
+    expect((await server.call("DELETE", `/v1/sessions/${session_id}`)).status).toBe(204);
+    await server.createSession({ session_id, directory: outside });
+    ws.send(JSON.stringify({ id: 1, op: "session" }));
+    expect((await next()).problem?.code).toBe("session_not_found");
+    ws.terminate();
+    release();
+  });
 });
 
 describe("the audit record", () => {

@@ -26,3 +26,20 @@ it("[R1] lists show no secret that only one of their sessions has", async () => 
     });
   }
 });
+
+it("[R1] a session that takes the id of a removed one hides its own secrets", async () => {
+  const observer = { authorization: `Bearer ${server.tokens.secret("observe")}` };
+  const said = async (session_id: string): Promise<string> =>
+    (await server.raw("GET", `/v1/sessions/${session_id}/events`, observer)).text;
+  const again = { session_id: "again" };
+  await server.createSession(again);
+  expect(await said("again")).toContain("session.started");
+  expect((await server.call("DELETE", "/v1/sessions/again")).status).toBe(204);
+  await server.createSession({ ...again, env: { MY_TOKEN: "the-secret-of-the-next" } });
+  await server.play("again", "say it is the-secret-of-the-next");
+  const text = await said("again");
+  expect({ shown: text.includes("[redacted:secret]"), told: text.includes("the-secret-of-the-next") }).toEqual({
+    shown: true,
+    told: false,
+  });
+});

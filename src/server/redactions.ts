@@ -3,7 +3,7 @@
  */
 import { pipeline, type Readable, Transform } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
-import type { Log } from "../log/contract.ts";
+import type { Log, Stream } from "../log/contract.ts";
 import { EventRedactor } from "../redaction/event-redactor.ts";
 import { PieceRedactor } from "../redaction/piece-redactor.ts";
 import { Redactor } from "../redaction/redactor.ts";
@@ -24,12 +24,15 @@ export type RedactionOptions = {
 const MAX_SESSIONS = 500;
 const HISTORY_TYPES = ["item.started", "item.updated", "item.delta", "task.output"];
 
+/** `values`: also those of sessions that were removed and had the same id, of which an event may still be on its way. */
+type Known = { redactor: Redactor; values: readonly string[]; stream: WeakRef<Stream> };
+
 export class Redactions {
   readonly #options: RedactionOptions;
   readonly #log: Log;
   readonly #isToken: (word: string) => boolean;
   readonly #general: Redactor;
-  readonly #ofSessions = new Map<string, Redactor>();
+  readonly #ofSessions = new Map<string, Known>();
 
   constructor(options: RedactionOptions, log: Log, isToken: (word: string) => boolean) {
     this.#options = options;
@@ -61,18 +64,24 @@ export class Redactions {
 
   /** Known shapes, and what this session was given: its variables, and those and the headers of its MCP servers. For a task: those of its session. */
   async ofSession(id: string | undefined): Promise<Redactor> {
-    const known = id === undefined ? this.#general : this.#ofSessions.get(id);
-    if (known) return known;
-    const row = id === undefined ? undefined : await this.#log.row("session", id);
-    if (id !== undefined && !row) {
+    if (id === undefined) return this.#general;
+    const known = this.#ofSessions.get(id);
+    const stream = await this.#log.stream("session", id);
+    if (known && (stream === undefined || known.stream.deref() === stream)) return known.redactor;
+    if (stream === undefined) {
       const session = (await taskPlace(this.#log, id))?.session_id ?? undefined;
       return session === undefined ? this.#general : this.ofSession(session);
     }
-    if (id === undefined || !row) return this.#general;
-    const values = placedSecrets(row.state);
+    const row = await this.#log.row("session", id);
+    if (row === undefined) return known?.redactor ?? this.#general;
+    const values = [...new Set([...(known?.values ?? []), ...placedSecrets(row.state)])];
     const redactor = values.length === 0 ? this.#general : this.#redactor(values);
-    this.#ofSessions.set(id, redactor);
-    if (this.#ofSessions.size > MAX_SESSIONS) for (const oldest of this.#ofSessions.keys()) return this.#forget(oldest, redactor);
+    this.#ofSessions.set(id, { redactor, values, stream: new WeakRef(stream) });
+    if (this.#ofSessions.size > MAX_SESSIONS)
+      for (const oldest of this.#ofSessions.keys()) {
+        this.#ofSessions.delete(oldest);
+        break;
+      }
     return redactor;
   }
 
@@ -107,11 +116,6 @@ export class Redactions {
     });
     // An error of one ends them all, and so the answer.
     return steps.reduce((before: Readable, step) => pipeline(before, step, () => {}), text);
-  }
-
-  #forget(id: string, redactor: Redactor): Redactor {
-    this.#ofSessions.delete(id);
-    return redactor;
   }
 
   #redactor(values: readonly string[]): Redactor {

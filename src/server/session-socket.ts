@@ -256,6 +256,7 @@ export class SessionSocket implements OpenStream {
       }
       this.#context.rights.mustReach(caller, role);
       mustHaveRole(caller, role);
+      await this.#mustBeThere();
       const result = await this.#do(message, caller);
       record();
       return result;
@@ -265,6 +266,12 @@ export class SessionSocket implements OpenStream {
     } finally {
       release();
     }
+  }
+
+  /** A session may be removed and its id used again: who was let in to this one was not let in to the next. */
+  async #mustBeThere(): Promise<void> {
+    const now = await this.#context.log.stream("session", this.#sessionId);
+    if (now?.created_at !== this.#stream.created_at) throw new ProblemError("session_not_found");
   }
 
   async #do(message: ClientMessage, caller: Caller): Promise<unknown> {
