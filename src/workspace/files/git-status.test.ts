@@ -43,6 +43,14 @@ it("says what is not a repository, and what is not a commit", async () => {
     await expect(gitDiff(place.path, { base })).rejects.toMatchObject({ code: "invalid_pattern" });
 });
 
+it("compares with commits only: a file of one would be shown that lies outside of the directory", async () => {
+  bash(place.path, "git init -q -b main; mkdir sub; echo outside > top; echo 1 > sub/a; git add -A; git commit -qm x; echo 2 >> sub/a");
+  const sub = join(place.path, "sub");
+  expect((await gitDiff(sub, { base: "HEAD", paths: ["a"] })).diff).toContain("+2");
+  for (const base of ["HEAD:top", "HEAD^{tree}", "@{upstream}"])
+    await expect(gitDiff(sub, { base, paths: ["a"] }), base).rejects.toMatchObject({ code: "invalid_pattern" });
+});
+
 it("runs nothing that a hostile repository names", async () => {
   const marker = join(place.path, "ran");
   const script = join(place.path, "evil.sh");

@@ -100,14 +100,15 @@ export async function gitDiff(
     "--ignore-submodules=dirty",
   ];
   if (staged) args.push("--cached");
-  if (base !== undefined) args.push("--end-of-options", base);
+  // Any other object could be a file that lies outside of the directory.
+  if (base !== undefined) args.push("--end-of-options", `${base}^{commit}`);
   const { status, stdout, stderr, late } = await git(directory, [...args, "--", ...(paths.length > 0 ? paths : ["."])], {
     config: (await workingIn(directory)).config,
     limit: DIFF_BYTES,
   });
   // Git was stopped because it said too much.
   if (status === null && !late) return { diff: stdout.toString("utf8"), truncated: true };
-  if (base !== undefined && /bad revision|unknown revision|ambiguous argument|bad object/.test(stderr))
+  if (base !== undefined && /bad revision|unknown revision|ambiguous argument|bad object|no upstream configured/.test(stderr))
     throw new FilesError("invalid_pattern", base, `There is no commit ${JSON.stringify(base)} in this repository.`);
   if (status !== 0) throw failed(directory, stderr);
   return { diff: stdout.toString("utf8"), truncated: false };
