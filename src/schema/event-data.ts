@@ -217,6 +217,9 @@ export const QuestionPrompt = Type.Object({
   ),
   multi_select: Type.Boolean({ description: "Several may be chosen." }),
   free_text: Type.Boolean({ description: "Any other text may be answered." }),
+  secret: optional(
+    Type.Boolean({ description: "true: the answer is a secret. Do not show it while it is typed; no event holds it." }),
+  ),
 });
 export type QuestionPrompt = Type.Static<typeof QuestionPrompt>;
 

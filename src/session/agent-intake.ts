@@ -64,7 +64,9 @@ export class AgentIntake implements SessionPort, Intake {
     const { dir, raw } = message;
     const before = stream.last;
     const { type, disposition } = dispositionOf(translations);
-    const native = stream.appendNative({ dir, t_ms, type, disposition, raw });
+    const answers = dir === "in" && translations.some(({ drafts }) => drafts.some((draft) => draft.do === "question.resolve"));
+    const kept = answers ? scribe.requests.secrets.masked(raw) : raw;
+    const native = stream.appendNative({ dir, t_ms, type, disposition, raw: kept });
     scribe.turns.exit = message.exit ?? null;
     if (message.exit) scribe.exited = native;
     for (const translation of translations)

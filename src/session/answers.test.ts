@@ -225,3 +225,29 @@ describe("the ledger", () => {
     expect(JSON.parse(texts[given] ?? "")).toMatchObject({ do: "say", drafts: [resolution] });
   });
 });
+
+it("[R4] the answer to a question for a secret goes to the agent, and stands in no event and not in the ledger", async () => {
+  const session = await start();
+  const { turn_id } = await session.send("secret", [], "queue", actor("sdk"));
+  const question = await until(session, (event) => event.type === "question.requested");
+  if (question.type !== "question.requested") throw new Error("no question");
+  const answer = [["open-sesame-4711"]];
+  await session.replyQuestion(question.data.question_id, answer, actor("cli"));
+  // S4 compares with what was answered, not with what is shown of it.
+  await session.replyQuestion(question.data.question_id, answer, actor("cli"));
+  await expect(session.replyQuestion(question.data.question_id, [["other"]], actor("cli"))).rejects.toMatchObject({
+    code: "already_answered",
+  });
+  await turnEnd(session, turn_id);
+  const events = await eventsOf(session);
+  expect(await textsOf(session)).toContain("It has 16 characters.");
+  expect(events.find(({ type }) => type === "question.resolved")?.data).toMatchObject({
+    response: "[redacted:answer]",
+    answers: [["[redacted:answer]"]],
+  });
+  const { messages } = await session.stream.readNative();
+  const ledger = messages.map(({ body }) => body.toString()).join("\n");
+  expect(ledger).toContain("[redacted:answer]");
+  expect(JSON.stringify(events) + ledger).not.toContain("open-sesame-4711");
+  expect(checkGrammar(events)).toEqual([]);
+});

@@ -11,6 +11,7 @@ import { snakeRecord } from "../schema/snake-case.ts";
 import { BoundedMap } from "./bounded-map.ts";
 import { BY_DAEMON, type EventWriter, type Origin } from "./event-writer.ts";
 import { canonicalJson } from "./input-hash.ts";
+import { SecretAnswers, shownAnswers } from "./secret-answers.ts";
 
 /** How many resolved requests stay known, so that a repeated answer can be distinguished from another one. */
 const REMEMBERED = 1_000;
@@ -53,6 +54,7 @@ export class OpenRequests {
   /** id → the id of the request that took its place because the input changed. */
   readonly #replaced = new BoundedMap<string, string>(REMEMBERED);
 
+  readonly secrets = new SecretAnswers();
   readonly #onWait: (itemId: string, ms: number) => void;
 
   /** `onWait`: called with how long a person was asked about an item. */
@@ -159,7 +161,8 @@ export class OpenRequests {
   resolveQuestion(keyOrId: string, answer: QuestionAnswer, origin: Origin): boolean {
     const request = this.#take("question", keyOrId);
     if (request?.kind !== "question") return false;
-    const { status, resolved_by, answers } = answer;
+    const { status, resolved_by } = answer;
+    const answers = answer.answers && shownAnswers(request.data.questions, answer.answers);
     this.#writer.emit(
       "question.resolved",
       {

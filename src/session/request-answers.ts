@@ -7,6 +7,7 @@ import { ProblemError } from "../schema/problem-codes.ts";
 import type { PermissionReplyBody } from "../schema/session.ts";
 import type { OpenRequests, PermissionAnswer, QuestionAnswer } from "./open-requests.ts";
 import { optionFor } from "./permission-option.ts";
+import { shownAnswers } from "./secret-answers.ts";
 import { DaemonRequest } from "./trust-gate.ts";
 
 export type AnswerOptions = {
@@ -87,7 +88,10 @@ export class RequestAnswers {
       throw new ProblemError("invalid_answers", `This request has ${asked} question(s); send one list of strings for each.`);
     requests.remember(id, answers);
     const status = answers ? "answered" : "rejected";
-    const resolution: QuestionAnswer = { status, resolved_by: "client", ...(answers ? { answers } : {}), actor };
+    const { questions } = request.data;
+    if (answers) requests.secrets.remember(questions, answers);
+    const shown = answers ? { answers: shownAnswers(questions, answers) } : {};
+    const resolution: QuestionAnswer = { status, resolved_by: "client", ...shown, actor };
     say([{ do: "question.resolve", key: request.side.key, ...resolution }]);
     await this.#whenDurable((agent) => agent.replyQuestion(request.side.native, answers));
   }

@@ -1252,6 +1252,8 @@ class QuestionRequestedEventDataQuestionsEntry(TypedDict):
     multi_select: bool
     #: Any other text may be answered.
     free_text: bool
+    #: true: the answer is a secret. Do not show it while it is typed; no event holds it.
+    secret: NotRequired[bool]
 
 
 class QuestionRequestedEventDataQuestionsEntryOptionsEntry(TypedDict):

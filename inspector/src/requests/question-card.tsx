@@ -108,6 +108,8 @@ function Prompt({ question, answer, disabled, onChange }: PromptProps) {
       ))}
       {(question.free_text || question.options.length === 0) && (
         <input
+          type={question.secret ? "password" : "text"}
+          autoComplete="off"
           aria-label={`Other answer to: ${question.prompt}`}
           placeholder={question.options.length > 0 ? "Something else" : "Your answer"}
           value={answer.text}

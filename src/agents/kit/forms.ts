@@ -108,6 +108,7 @@ function questionOf(field: FormField, property: JsonRecord, request: FormRequest
     options: field.choices.map(({ label, description: about }) => ({ label, ...(about ? { description: about } : {}) })),
     multi_select: field.type === "array",
     free_text: field.choices.length === 0 || field.companion !== null,
+    ...(property.format === "password" || property.writeOnly === true ? { secret: true } : {}),
   };
 }
 

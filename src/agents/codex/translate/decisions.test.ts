@@ -211,7 +211,7 @@ describe("questions", () => {
     expect(draft).toMatchObject({
       questions: [
         { prompt: "Which?", free_text: true, options: [{ label: "Red", description: "warm" }] },
-        { free_text: true, options: [] },
+        { free_text: true, secret: true, options: [] },
       ],
       metadata: { secret: [false, true] },
     });

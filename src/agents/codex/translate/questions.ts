@@ -35,7 +35,8 @@ function userInput(who: { request_id: RpcId; thread_id: string }, params: JsonRe
     key,
     questions: asked.map((question) => {
       const free_text = question.isOther === true || records(question.options).length === 0;
-      return readQuestion(question, { multi_select: false, free_text });
+      const secret = question.isSecret === true ? { secret: true } : {};
+      return readQuestion(question, { multi_select: false, free_text, ...secret });
     }),
     call_id: str(params.itemId) ?? null,
     metadata: {

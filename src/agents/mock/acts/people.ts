@@ -120,6 +120,15 @@ export const people: Record<string, Act> = {
       await say(stage, `You said: ${answer}.`);
     },
   },
+  secret: {
+    usage: "secret",
+    about: "asks for a secret, and tells only how long it is",
+    play: async (stage) => {
+      const ask = { prompt: "What is the passphrase?", options: [], multi_select: false, free_text: true, secret: true };
+      const answers = await stage.answer({ type: "question", id: stage.id(), questions: [ask] });
+      await say(stage, answers ? `It has ${answers.flat().join("").length} characters.` : "You did not want to answer.");
+    },
+  },
   question: {
     usage: "question",
     about: "asks two questions, one with several answers",
