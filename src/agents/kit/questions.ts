@@ -2,7 +2,10 @@
 import type { QuestionPrompt } from "../../schema/event-data.ts";
 import { type JsonRecord, records, str } from "../json.ts";
 
-export function readQuestion(native: JsonRecord, ways: Pick<QuestionPrompt, "multi_select" | "free_text" | "secret">): QuestionPrompt {
+export function readQuestion(
+  native: JsonRecord,
+  ways: Pick<QuestionPrompt, "multi_select" | "free_text" | "secret">,
+): QuestionPrompt {
   return {
     prompt: str(native.question) ?? "",
     ...(str(native.header) ? { header: str(native.header) ?? "" } : {}),

@@ -44,7 +44,10 @@ it("says what is not a repository, and what is not a commit", async () => {
 });
 
 it("compares with commits only: a file of one would be shown that lies outside of the directory", async () => {
-  bash(place.path, "git init -q -b main; mkdir sub; echo outside > top; echo 1 > sub/a; git add -A; git commit -qm x; echo 2 >> sub/a");
+  bash(
+    place.path,
+    "git init -q -b main; mkdir sub; echo outside > top; echo 1 > sub/a; git add -A; git commit -qm x; echo 2 >> sub/a",
+  );
   const sub = join(place.path, "sub");
   expect((await gitDiff(sub, { base: "HEAD", paths: ["a"] })).diff).toContain("+2");
   for (const base of ["HEAD:top", "HEAD^{tree}", "@{upstream}"])
