@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { PieceRedactor } from "./piece-redactor.ts";
 import { Redactor } from "./redactor.ts";
+import { namedSecrets, secretVariables } from "./secret-values.ts";
 
 const word = (alphabet: string, length: number) =>
   fc.array(fc.constantFrom(...alphabet), { minLength: length, maxLength: length }).map((letters) => letters.join(""));
@@ -20,6 +21,10 @@ const secrets: Record<string, fc.Arbitrary<{ text: string; secret: string }>> = 
   aws_key: word("ABCDEFGHIJ0123456789", 16).map((rest) => plain(`AKIA${rest}`)),
   google_key: word(WORD, 35).map((rest) => plain(`AIza${rest}`)),
   npm_token: word(LETTERS, 36).map((rest) => plain(`npm_${rest}`)),
+  pypi_token: word(WORD, 60).map((rest) => plain(`pypi-AgEI${rest}`)),
+  sendgrid_key: fc.tuple(word(WORD, 22), word(WORD, 43)).map(([a, b]) => plain(`SG.${a}.${b}`)),
+  docker_token: word(WORD, 27).map((rest) => plain(`dckr_pat_${rest}`)),
+  digitalocean_token: word("0123456789abcdef", 64).map((rest) => plain(`dop_v1_${rest}`)),
   jwt: fc.tuple(word(WORD, 20), word(WORD, 30), word(WORD, 40)).map(([a, b, c]) => plain(`eyJ${a}.eyJ${b}.${c}`)),
   private_key: word(`${LETTERS}+/`, 64).map((line) => ({
     secret: line,
@@ -83,6 +88,23 @@ describe("known secrets in a text", () => {
       "eyJustAWord",
     ])
       expect(redactor.text(text)).toBe(text);
+  });
+
+  it("finds a value with quotes and backslashes in JSON within JSON", () => {
+    const value = 'it"s\\a "secret"';
+    const arguments_ = JSON.stringify({ password: value });
+    const text = new Redactor({ values: [value] }).text(JSON.stringify({ arguments: arguments_ }));
+    expect(JSON.parse(JSON.parse(text).arguments)).toEqual({ password: "[redacted:secret]" });
+  });
+
+  it("knows the password in an address that a variable holds", () => {
+    const variables = {
+      DATABASE_URL: "postgres://me:p%40ssw0rd-1@db/x",
+      HOME: "/home/me",
+      PAGE: "https://example.org/a?page=12345678",
+    };
+    for (const values of [secretVariables(variables), namedSecrets(variables)])
+      expect(values).toEqual(["p%40ssw0rd-1", "p@ssw0rd-1"]);
   });
 
   it("knows values without a shape, tokens of the daemon and shapes of the user's own", () => {

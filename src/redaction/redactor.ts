@@ -98,5 +98,7 @@ function merged(found: Found[]): Found[] {
   return out;
 }
 
-/** As it is, and as it stands in JSON. */
-const spellings = (value: string): string[] => [value, JSON.stringify(value).slice(1, -1)];
+const inJson = (value: string): string => JSON.stringify(value).slice(1, -1);
+
+/** As it is, as it stands in JSON, and in JSON within JSON: arguments of a call. */
+const spellings = (value: string): string[] => [value, inJson(value), inJson(inJson(value))];

@@ -39,6 +39,10 @@ export const secretShapes: readonly SecretShape[] = [
   { kind: "google_token", pattern: `${START}ya29\\.${WORD}{20,}`, begins: ["ya29."] },
   { kind: "npm_token", pattern: `${START}npm_[A-Za-z0-9]{36}`, begins: ["npm_"] },
   { kind: "huggingface_token", pattern: `${START}hf_[A-Za-z0-9]{30,}`, begins: ["hf_"] },
+  { kind: "pypi_token", pattern: `${START}pypi-AgEI${WORD}{40,}`, begins: ["pypi-AgEI"] },
+  { kind: "sendgrid_key", pattern: `${START}SG\\.${WORD}{20,24}\\.${WORD}{40,}`, begins: ["SG."] },
+  { kind: "docker_token", pattern: `${START}dckr_pat_${WORD}{20,}`, begins: ["dckr_pat_"] },
+  { kind: "digitalocean_token", pattern: `${START}do[opr]_v1_[a-f0-9]{40,}`, begins: ["dop_v1_", "doo_v1_", "dor_v1_"] },
   { kind: "jwt", pattern: `${START}eyJ${WORD}{10,}\\.eyJ${WORD}{10,}\\.${WORD}{10,}`, begins: ["eyJ"] },
   {
     kind: "private_key",

@@ -10,16 +10,19 @@ const isPlace = (value: string): boolean => /^(\/|~|\.|[A-Za-z]:\\|[a-z]+:\/\/)/
 
 export const secretVariables = (variables: Readonly<Record<string, string | undefined>>): string[] =>
   Object.entries(variables).flatMap(([name, value]) => {
-    if (value === undefined || isPlace(value)) return [];
+    if (value === undefined) return [];
+    if (isPlace(value)) return addressSecrets(value);
     const long = value.length >= LONG_VALUE && !/\s/.test(value) && /[0-9]/.test(value);
     return SECRET_NAME.test(name) || long ? [value] : [];
   });
 
 /** Only those whose name says it: the daemon's own environment is full of long words. */
 export const namedSecrets = (variables: Readonly<Record<string, string | undefined>>): string[] =>
-  Object.entries(variables).flatMap(([name, value]) =>
-    value !== undefined && SECRET_NAME.test(name) && !isPlace(value) && !/\s/.test(value) ? [value] : [],
-  );
+  Object.entries(variables).flatMap(([name, value]) => {
+    if (value === undefined) return [];
+    if (isPlace(value)) return addressSecrets(value);
+    return SECRET_NAME.test(name) && !/\s/.test(value) ? [value] : [];
+  });
 
 export const secretHeaders = (headers: Readonly<Record<string, string>>): string[] =>
   Object.entries(headers).flatMap(([name, value]) =>
