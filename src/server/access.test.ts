@@ -399,6 +399,18 @@ describe("scopes", () => {
     release();
   });
 
+  it("a token for a removed session reaches no other session that takes its id", async () => {
+    const [gone, stays] = [await session(inside), await session(inside)];
+    const { token: shared } = await server.json<{ token: string }>("POST", `/v1/sessions/${gone.session_id}/share`);
+    const named = mint("operate", { sessions: [gone.session_id, stays.session_id] });
+    expect((await server.call("DELETE", `/v1/sessions/${gone.session_id}`)).status).toBe(204);
+    await server.createSession({ session_id: gone.session_id, directory: outside });
+    expect(server.tokens.find(shared)).toBeUndefined();
+    const seen = [gone, stays].map(async ({ session_id }) => (await ask("GET", `/v1/sessions/${session_id}`, named)).status);
+    expect(await Promise.all(seen)).toEqual([404, 200]);
+    release();
+  });
+
   it("a WebSocket that is left open reaches no other session that takes the id of its own", async () => {
     const { session_id } = await session(inside);
     const headers = { authorization: `Bearer ${mint("operate", { directories: [inside] })}` };

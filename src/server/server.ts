@@ -59,6 +59,10 @@ const CLOSE_GRACE_MS = 2_000;
 export async function createServer(options: ServerOptions): Promise<Server> {
   const streams = new OpenStreams(options.limits.subscribers, options.tokens, options.limits.heartbeat_ms);
   options.tokens.onEndedElsewhere = () => streams.closeRevoked();
+  options.manager.onGone = (id) => {
+    options.tokens.forgetSession(id);
+    streams.closeRevoked();
+  };
   const metrics = new Metrics({
     log: options.log,
     manager: options.manager,

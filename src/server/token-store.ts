@@ -238,6 +238,23 @@ export class TokenStore {
     return true;
   }
 
+  /** A session was removed: another one that takes its id is not reached by who was let in to it. Tokens that are left with nothing end. */
+  forgetSession(sessionId: string): void {
+    let changed = false;
+    for (const token of this.#made.all()) {
+      const { id, kind, scope, session_id } = token;
+      const own = kind === "agent" && session_id === sessionId;
+      if (!own && !scope?.sessions?.includes(sessionId)) continue;
+      const sessions = scope?.sessions?.filter((each) => each !== sessionId) ?? [];
+      if (own || (sessions.length === 0 && (scope?.directories ?? []).length === 0)) this.#drop(id);
+      else this.#made.add({ ...token, scope: { ...scope, sessions } });
+      changed = true;
+    }
+    if (!changed) return;
+    this.#prune();
+    this.#made.write();
+  }
+
   /** A new secret for a root token; the old one and all made by it are refused from now on. */
   rotate(role: RootRole): string {
     if (this.#options.files === false || (role === "admin" && this.#options.token !== undefined))

@@ -188,6 +188,11 @@ export class SessionManager {
     return this.#list.list(filter);
   }
 
+  /** Called when a session is gone from the log: its id may be used again. */
+  set onGone(listener: (id: string) => void) {
+    this.#removal.onGone = listener;
+  }
+
   /** Removes the session and all it left in the log. Its agent is ended first. */
   remove(id: string, actor: Actor = EMBEDDED): Promise<void> {
     return this.#removal.remove(id, actor);

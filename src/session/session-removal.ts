@@ -18,6 +18,8 @@ export class SessionRemoval {
   readonly #options: ManagerOptions;
   readonly #loaded: LoadedSessions;
   readonly #sources: Sources;
+  /** Called when a session is gone from the log. */
+  onGone: ((id: string) => void) | undefined;
 
   constructor(options: ManagerOptions, loaded: LoadedSessions, sources: Sources) {
     this.#options = options;
@@ -35,6 +37,7 @@ export class SessionRemoval {
     for (const kind of [QUEUED, UNREADABLE])
       for (const document of await log.documents.list(kind, { prefix: `${id}/` })) log.documents.delete(kind, document.id);
     await this.#delete(id);
+    this.onGone?.(id);
     if (directory !== undefined) checkpoints?.removed(directory);
     if (row) await this.#forget(row);
     await this.#options.onRemoved?.(id);
@@ -59,6 +62,7 @@ export class SessionRemoval {
     if (!this.#isLeft(id)) return false;
     for (const message of messages) log.documents.delete(UNREADABLE, message.id);
     const removed = await this.#delete(id);
+    if (removed) this.onGone?.(id);
     if (row) checkpoints?.removed(row.directory);
     if (row) await this.#forget(row);
     await this.#options.onRemoved?.(id);
