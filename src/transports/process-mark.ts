@@ -17,6 +17,8 @@ export interface ProcessMark {
   record: string;
 }
 
+/** Name of the file with the id of the data directory. */
+const INSTANCE = "instance";
 const ID = /^[0-9a-f]{32}$/;
 const IN_PS = new RegExp(`^\\s*(\\d+) .*\\b${PROCESS_MARK_VARIABLE}=([0-9a-f]{32}:[0-9a-f]{32})(?: |$)`);
 
@@ -24,8 +26,8 @@ const newId = (): string => randomBytes(16).toString("hex");
 
 /** The id of the data directory that this folder of process records belongs to; made at first use. */
 export function instanceId(processDir: string): string {
-  const path = join(processDir, "instance");
-  const known = readInstance(path);
+  const path = join(processDir, INSTANCE);
+  const known = readInstance(processDir);
   if (known !== null) return known;
   mkdirSync(processDir, { recursive: true, mode: 0o700 });
   const id = newId();
@@ -34,15 +36,16 @@ export function instanceId(processDir: string): string {
     return id;
   } catch {
     // Somebody else was faster, or the file is damaged: then it is replaced.
-    const made = readInstance(path);
+    const made = readInstance(processDir);
     if (made === null) writeFileSync(path, `${id}\n`, { mode: 0o600 });
     return made ?? id;
   }
 }
 
-function readInstance(path: string): string | null {
+/** Null while it has none. */
+export function readInstance(processDir: string): string | null {
   try {
-    const id = readFileSync(path, "latin1").trim();
+    const id = readFileSync(join(processDir, INSTANCE), "latin1").trim();
     return ID.test(id) ? id : null;
   } catch {
     return null;

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build } from "vite";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { formatMark, PROCESS_MARK_VARIABLE } from "./process-mark.ts";
 import { readStartTime } from "./process-table.ts";
 import { ProcessRegistry, reapOrphans } from "./reaper.ts";
 import { endStrays, isAlive, noteStrays, PIDS, startNode, until, withGrandchild } from "./test-processes.ts";
@@ -126,6 +127,34 @@ describe("reapOrphans", () => {
     expect([isAlive(Number(leader)), isAlive(Number(inner))]).toEqual([true, true]);
     expect(records()).toEqual([]);
     await child.stop(0);
+  });
+
+  it("ends what only its mark names: its daemon was killed before it could be recorded", async () => {
+    const env = { ...process.env, [PROCESS_MARK_VARIABLE]: formatMark(new ProcessRegistry(dir).newMark()) };
+    const elsewhere = { instance: "0".repeat(32), record: "1".repeat(32) };
+    const [ours, stranger] = [
+      startNode(withGrandchild("setInterval(() => {}, 1000)"), { env }),
+      startNode(`console.log("up"); setInterval(() => {}, 1000)`, {
+        env: { ...process.env, [PROCESS_MARK_VARIABLE]: formatMark(elsewhere) },
+      }),
+    ];
+    const [, leader, inner] = await ours.said(PIDS);
+    await stranger.said(/up/);
+    expect(await reapOrphans(dir, { graceMs: 50 })).toEqual([{ pid: Number(leader), command: null, outcome: "killed" }]);
+    expect([isAlive(Number(leader)), isAlive(Number(inner)), isAlive(stranger.child.pid ?? 0)]).toEqual([false, false, true]);
+    await stranger.child.stop(0);
+  });
+
+  it("leaves what has no record yet to a daemon that lives", async () => {
+    const registry = new ProcessRegistry(dir);
+    const { child, said } = startNode(`console.log("up"); setInterval(() => {}, 1000)`, { recorder: registry });
+    const fresh = startNode(`console.log("up"); setInterval(() => {}, 1000)`, {
+      env: { ...process.env, [PROCESS_MARK_VARIABLE]: formatMark(registry.newMark()) },
+    });
+    await Promise.all([said(/up/), fresh.said(/up/)]);
+    expect(await reapOrphans(dir)).toMatchObject([{ pid: child.pid, outcome: "owner_alive" }]);
+    expect(isAlive(fresh.child.pid ?? 0)).toBe(true);
+    await Promise.all([child.stop(1_000), fresh.child.stop(1_000)]);
   });
 
   it("does not touch what a living daemon owns", async () => {

@@ -1,15 +1,15 @@
 /**
  * No process of an agent outlives the daemon, not even when the daemon is killed with -9: each process that it starts is recorded in a small file while
  * anything of its family lives, and the next daemon ends what the files still name. A recorded process is ours only when pid and start time both match;
- * names and command lines are never looked at.
+ * names and command lines are never looked at. A daemon that was killed between the start of a process and its record left only the mark: it is looked for, too.
  */
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { ProcessRecorder } from "./agent-process.ts";
 import { enterCgroup, isCgroupOf, makeCgroup, removeCgroup, sweepCgroups } from "./cgroup.ts";
 import { endFamily, type KnownProcess, ProcessFamily, Snapshot } from "./process-family.ts";
-import { instanceId, newMark, type ProcessMark } from "./process-mark.ts";
-import { readProcess, readStartTime } from "./process-table.ts";
+import { instanceId, listMarked, newMark, type ProcessMark, readInstance, readMark } from "./process-mark.ts";
+import { readProcess, readStartTime, startedSince } from "./process-table.ts";
 
 /** A process that starts more than this is a fork bomb: its control group or its marks have to do. */
 const MAX_MEMBERS = 1_000;
@@ -44,6 +44,7 @@ export type ReapOutcome =
 export interface Reaped {
   /** Null for a corrupt file. */
   pid: number | null;
+  /** Null where no record names it. */
   command: string | null;
   outcome: ReapOutcome;
 }
@@ -117,9 +118,11 @@ export class ProcessRegistry implements ProcessRecorder {
 export async function reapOrphans(dir: string, options: { graceMs?: number } = {}): Promise<Reaped[]> {
   const files = recordFiles(dir);
   const snapshot = files.length === 0 ? null : new Snapshot();
+  const marks = new Set<string | null>();
   const reaped = await Promise.all(
     files.map(async (path): Promise<Reaped> => {
       const record = readRecord(path);
+      marks.add(record?.mark ?? null);
       if (record === null || snapshot === null) {
         remove(path);
         return { pid: null, command: null, outcome: "corrupt" };
@@ -132,8 +135,32 @@ export async function reapOrphans(dir: string, options: { graceMs?: number } = {
       return { pid: record.pid, command: record.command, outcome };
     }),
   );
+  // What a living daemon starts at this moment has no record yet either.
+  const ours = reaped.every(({ outcome }) => outcome !== "owner_alive");
+  const unrecorded = ours ? await reapUnrecorded(dir, marks, options.graceMs ?? 1_000) : [];
   sweepCgroups();
-  return reaped;
+  return [...reaped, ...unrecorded];
+}
+
+/** Ends what carries a mark of this directory that no record names. A daemon that was itself started by such a process spares all that carry the same mark. */
+async function reapUnrecorded(dir: string, recorded: ReadonlySet<string | null>, graceMs: number): Promise<Reaped[]> {
+  const instance = readInstance(dir);
+  if (instance === null) return [];
+  const own = readMark(process.pid)?.record;
+  const marked = listMarked();
+  const oldest = new Map<string, KnownProcess>();
+  for (const { pid, startTime, zombie } of marked.size === 0 ? [] : new Snapshot().table) {
+    const mark = zombie ? undefined : marked.get(pid);
+    if (mark?.instance !== instance || mark.record === own || recorded.has(mark.record)) continue;
+    const known = oldest.get(mark.record);
+    if (known === undefined || startedSince(known.startTime, startTime)) oldest.set(mark.record, { pid, startTime });
+  }
+  return Promise.all(
+    [...oldest].map(async ([record, leader]): Promise<Reaped> => {
+      const left = await endFamily(new ProcessFamily({ leader, record, cgroup: null }), { graceMs });
+      return { pid: leader.pid, command: null, outcome: left.length === 0 ? "killed" : "survived" };
+    }),
+  );
 }
 
 async function settle(record: ProcessRecord, snapshot: Snapshot, graceMs: number): Promise<Exclude<ReapOutcome, "corrupt">> {
