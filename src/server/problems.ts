@@ -119,7 +119,27 @@ export function toProblemError(error: unknown): ProblemError {
     const detail = toldByLog.has(error.code) || "taken" in error.details ? error.message : undefined;
     return new ProblemError(code ?? "internal", detail, { cause: error });
   }
-  return new ProblemError(frameworkCode(error), undefined, { cause: error });
+  return systemProblem(error) ?? new ProblemError(frameworkCode(error), undefined, { cause: error });
+}
+
+/** A file of the daemon beside the log could not be written or read, as the system says: that is no fault of the daemon, and somebody can do something. */
+function systemProblem(error: unknown): ProblemError | null {
+  if (!(error instanceof Error && "syscall" in error && "code" in error)) return null;
+  switch (error.code) {
+    case "ENOSPC":
+    case "EDQUOT":
+      return new ProblemError("disk_full", undefined, { cause: error });
+    case "EROFS":
+    case "EIO":
+      return new ProblemError("not_ready", `The disk fails: ${error.message}. Check it, then try again.`, { cause: error });
+    case "EMFILE":
+    case "ENFILE":
+      return new ProblemError("not_ready", "No file can be opened now. Try again in a moment, or raise `ulimit -n`.", {
+        cause: error,
+      });
+    default:
+      return null;
+  }
 }
 
 function frameworkCode(error: unknown): ProblemCode {

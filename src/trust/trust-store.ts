@@ -2,7 +2,7 @@
  * The directories a person trusts: kept in a private file of the data directory, together with those the configuration file names. A trusted directory covers
  * what lies below it and the git worktrees of its repository. Not here: asking a person (session) and what an agent loads (agents).
  */
-import { closeSync, fsyncSync, openSync, readFileSync, realpathSync, renameSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, readFileSync, realpathSync, renameSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join, resolve, sep } from "node:path";
 import { Value } from "typebox/value";
@@ -90,7 +90,8 @@ export class TrustStore {
     const draft = `${this.#file}.${process.pid}`;
     const file = openSync(draft, "w", 0o600);
     try {
-      writeSync(file, `${JSON.stringify({ directories }, null, 2)}\n`);
+      // All of it: on a disk that is nearly full one write may take a part only.
+      writeFileSync(file, `${JSON.stringify({ directories }, null, 2)}\n`);
       fsyncSync(file);
     } finally {
       closeSync(file);

@@ -191,7 +191,7 @@ export function authRoutes(app: App, context: ServerContext, authenticator: Auth
         description:
           "The page gets at most the caller's own rights, by default no more than operate, and ends with the caller's token.",
         replies: { 201: MadeLink },
-        problems: ["forbidden", "too_many_tokens"],
+        problems: ["forbidden", "too_many_tokens", "disk_full"],
       },
     },
     async (request, reply) => {
@@ -215,7 +215,7 @@ export function authRoutes(app: App, context: ServerContext, authenticator: Auth
         operation: "mintToken",
         summary: "Mint a token. It never has more rights than this one and never outlives it.",
         replies: { 201: MintedToken },
-        problems: ["forbidden", "too_many_tokens"],
+        problems: ["forbidden", "too_many_tokens", "disk_full"],
       },
     },
     async (request, reply) => {

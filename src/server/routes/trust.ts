@@ -31,7 +31,7 @@ export const trustRoutes =
           operation: "trustDirectory",
           summary: "Trust a directory: agents may load its settings, hooks, MCP servers and plugins from their next start on.",
           replies: { 201: TrustedDirectory },
-          problems: ["directory_not_found"],
+          problems: ["directory_not_found", "disk_full"],
         },
       },
       async ({ body }, reply) => {
@@ -60,7 +60,7 @@ export const trustRoutes =
           operation: "distrustDirectory",
           summary: "Stop trusting a directory. Running agents keep what they have loaded until their next start.",
           replies: { 204: { description: "Done; also when it was not trusted" } },
-          problems: ["trust_fixed"],
+          problems: ["trust_fixed", "disk_full"],
         },
       },
       async ({ query }, reply) => {
