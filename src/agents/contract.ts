@@ -122,6 +122,8 @@ export type Launch = {
   resume: ResumeTarget | null;
   port: SessionPort;
   host: AgentHost;
+  /** Aborted when nobody wants the start any more: `connect` rejects soon then, and leaves no process of its own. */
+  abandoned?: AbortSignal | undefined;
 };
 
 /** What the daemon gives every agent. One per agent id. */

@@ -22,6 +22,10 @@ export class AgentConnection {
   #connection: Connection | null = null;
   #opening: Promise<Connection> | null = null;
   #closing: Promise<void> | null = null;
+  /** Gives up the opening that is under way. */
+  #abandon: AbortController | null = null;
+  /** An opening that was given up before it came to its end, and has no process of its own. Never rejects. */
+  #straggler: Promise<void> | null = null;
   /** Nothing is opened any more. */
   #sealed = false;
   #paused = false;
@@ -52,7 +56,8 @@ export class AgentConnection {
 
   /** Opens it unless it is open. An exit during start-up is the start's failure, reported by the rejection. */
   async open(target: () => ConnectionTarget): Promise<Connection> {
-    while (this.#closing) await this.#closing;
+    // A shared process may still be at what was given up: a second request for the same conversation must not meet it.
+    while (this.#closing || (this.#straggler && !this.#sealed)) await (this.#closing ?? this.#straggler);
     if (this.#sealed) throw new AgentError("agent_gone", "The session is being closed: no agent is started for it any more.");
     if (this.#connection) return this.#connection;
     this.#opening ??= this.#connect(target()).finally(() => {
@@ -62,13 +67,49 @@ export class AgentConnection {
   }
 
   async #connect({ config, resume }: ConnectionTarget): Promise<Connection> {
-    // Asked again at every start: files on the machine, and whether the directory is trusted, may have changed since the session was made.
-    const refusal = await this.#agent.refusal?.(config, this.#host);
-    if (refusal) throw new AgentError("unsupported", refusal);
-    const connection = await this.#agent.connect({ config, resume, port: this.#port, host: this.#host });
-    this.#connection = connection;
-    if (this.#paused) this.#setPaused(connection, true);
-    return connection;
+    const abandon = new AbortController();
+    this.#abandon = abandon;
+    const { signal } = abandon;
+    try {
+      // Asked again at every start: files on the machine, and whether the directory is trusted, may have changed since the session was made.
+      const refusal = await this.#agent.refusal?.(config, this.#host);
+      if (refusal) throw new AgentError("unsupported", refusal);
+      signal.throwIfAborted();
+      const launch = { config, resume, port: this.#port, host: this.#host, abandoned: signal };
+      const connection = await this.#started(this.#agent.connect(launch), signal);
+      if (signal.aborted) await this.#hangUp(connection);
+      signal.throwIfAborted();
+      this.#connection = connection;
+      if (this.#paused) this.#setPaused(connection, true);
+      return connection;
+    } catch (error) {
+      throw signal.aborted ? signal.reason : error;
+    } finally {
+      if (this.#abandon === abandon) this.#abandon = null;
+    }
+  }
+
+  /** One that shares its process is not waited for when it is given up: what comes of it is closed. */
+  #started(starting: Promise<Connection>, signal: AbortSignal): Promise<Connection> {
+    if (!this.#agent.sharesProcess) return starting;
+    return new Promise((resolve, reject) => {
+      starting.then(resolve, reject);
+      signal.addEventListener("abort", () => {
+        const straggler: Promise<void> = starting
+          .then((connection) => this.#hangUp(connection))
+          .catch(() => {})
+          .finally(() => {
+            if (this.#straggler === straggler) this.#straggler = null;
+          });
+        this.#straggler = straggler;
+        reject(signal.reason);
+      });
+    });
+  }
+
+  /** A start that hangs must not hold up whoever wants it no more: it fails with the reason. Nothing is being opened: nothing happens. */
+  abandon(reason: Error): void {
+    this.#abandon?.abort(reason);
   }
 
   /** For good: from now on nothing is opened, and no process of the session is left when it resolves. Never rejects. */
@@ -92,14 +133,19 @@ export class AgentConnection {
 
   async #closeAll(): Promise<void> {
     while (this.#connection || this.#opening) {
+      this.abandon(new AgentError("agent_gone", "The session was closed while its agent was starting."));
       const connection = this.#connection ?? (await this.#opening?.catch(() => null));
       if (!connection) continue;
-      try {
-        await connection.close();
-      } catch (error) {
-        this.#host.log("warn", "the connection did not close cleanly", { error: String(error) });
-      }
+      await this.#hangUp(connection);
       if (this.#connection === connection) this.#connection = null;
+    }
+  }
+
+  async #hangUp(connection: Connection): Promise<void> {
+    try {
+      await connection.close();
+    } catch (error) {
+      this.#host.log("warn", "the connection did not close cleanly", { error: String(error) });
     }
   }
 

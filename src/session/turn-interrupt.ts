@@ -7,7 +7,7 @@ import { type AgentConnection, agentCall } from "./agent-connection.ts";
 import type { MessageDelivery } from "./message-delivery.ts";
 import type { SessionContext } from "./session-context.ts";
 import type { SessionRecord } from "./session-record.ts";
-import type { TrustGate } from "./trust-gate.ts";
+import { type TrustGate, Withdrawn } from "./trust-gate.ts";
 
 export type InterruptOptions = {
   record: SessionRecord;
@@ -35,7 +35,7 @@ export class TurnInterrupt {
     if (underWay) {
       // A delivery waits for a log that cannot write: nothing runs, and nobody can say when something will.
       context.log.assertWritable();
-      await underWay;
+      await this.#orAbandoned(underWay);
     }
     const { turn } = record.projection;
     const agent = connection.current;
@@ -43,6 +43,16 @@ export class TurnInterrupt {
     record.scribe.turns.interruptedBy(actor);
     this.#forcing ??= setTimeout(() => this.#force(turn.turn_id), context.times.interrupt_ms).unref();
     await agentCall(agent.interrupt());
+  }
+
+  /** [S5] An agent that does not even start in this time is given up: the message has its turn, interrupted. */
+  async #orAbandoned(underWay: Promise<void>): Promise<void> {
+    const { connection, context } = this.#options;
+    const late = setTimeout(
+      () => connection.abandon(new Withdrawn("The message was interrupted while its agent was starting.")),
+      context.times.interrupt_ms,
+    ).unref();
+    await underWay.finally(() => clearTimeout(late));
   }
 
   /** [S5] The agent did not confirm: the turn is over all the same, and the process with it. */

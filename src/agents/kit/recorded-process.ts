@@ -16,10 +16,10 @@ import {
   spawnAgent,
   withoutLineEnd,
 } from "../../transports/index.ts";
-import { AgentError, type AgentHost, type Channel, type Repeated } from "../contract.ts";
+import { AgentError, type AgentHost, type Channel, type Launch, type Repeated } from "../contract.ts";
 
-/** What to start, and for whom. */
-export type ProcessStart = {
+/** What to start, and for whom. It is ended when it is `abandoned` before it is ready. */
+export type ProcessStart = Pick<Launch, "abandoned"> & {
   /** The agent's name in sentences for people. */
   name: string;
   command: string;
@@ -63,7 +63,7 @@ export type Reading =
 
 /** After a request to end, before it is killed. */
 const STOP_GRACE_MS = 5_000;
-/** After it has closed its stdout, for what it does before it exits. */
+/** After it has closed its stdout, or nobody wants it any more: for what it does before it exits. */
 const MUTE_MS = 2_000;
 const LAST_LINES = 5;
 
@@ -82,7 +82,7 @@ export class RecordedProcess {
   #end: ProcessEnd | null = null;
   #ready = false;
 
-  constructor({ name, command, args, cwd, env, host }: ProcessStart, reading: Reading, handlers: ProcessHandlers) {
+  constructor({ name, command, args, cwd, env, host, abandoned }: ProcessStart, reading: Reading, handlers: ProcessHandlers) {
     this.#name = name;
     this.#handlers = handlers;
     this.started = new Promise((resolve) => {
@@ -120,6 +120,9 @@ export class RecordedProcess {
       },
     });
     if (this.#child.pid !== null) this.#settleStart(null);
+    const abandon = (): void => void (this.#ready || this.stop({ graceMs: MUTE_MS }));
+    if (abandoned?.aborted) abandon();
+    abandoned?.addEventListener("abort", abandon, { once: true });
   }
 
   get pid(): number | null {

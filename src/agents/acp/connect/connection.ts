@@ -22,7 +22,7 @@ import { AcpClient } from "./client.ts";
 import { ClientFiles } from "./client-files.ts";
 import { Configuration } from "./configuration.ts";
 import { GeminiHistory } from "./gemini-history.ts";
-import { AcpLine } from "./line.ts";
+import { AcpLine, type LineHandlers } from "./line.ts";
 import { LiveSettings } from "./live-settings.ts";
 import { merged, promptBlocks, sessionParams } from "./requests.ts";
 
@@ -106,7 +106,7 @@ class AcpConnection implements Connection {
   async open(): Promise<void> {
     const { config, host } = this.#launch;
     const history = await this.#history?.settle();
-    const { line, abilities } = await AcpLine.open(host, this.#definition, config, {
+    const handlers: LineHandlers = {
       channel: this.#channel,
       onRequest: (method, params, id, respond) => this.#client.handle(method, params, id, respond),
       onUpdate: (params) => this.#onUpdate(params),
@@ -116,7 +116,8 @@ class AcpConnection implements Connection {
         void this.#terminals?.closeAll();
         if (this.#ready && !this.#closing) this.#launch.port.closed({ exit });
       },
-    });
+    };
+    const { line, abilities } = await AcpLine.open(host, this.#definition, config, handlers, this.#launch.abandoned);
     this.#line = line;
     this.#abilities = abilities;
     if (abilities.steer) this.steer = (prompt) => this.#steer(prompt);

@@ -1,7 +1,7 @@
 // The line to one ACP process: starts it, shakes hands, and carries requests both ways. Everything said is recorded before it is acted on.
 // Not here: what a session wants (connection.ts) and what the agent may ask of us (client.ts).
 import { JsonRpcClosed, type JsonRpcPeer, type Respond } from "../../../transports/index.ts";
-import { AgentError, type AgentHost, type Channel, type ExitInfo, type SessionConfig } from "../../contract.ts";
+import { AgentError, type AgentHost, type Channel, type ExitInfo, type Launch, type SessionConfig } from "../../contract.ts";
 import { type JsonRecord, num, rec, str } from "../../json.ts";
 import { type RecordedProcess, RpcProcess } from "../../kit/recorded-process.ts";
 import type { AcpDefinition } from "../definitions.ts";
@@ -61,6 +61,7 @@ export class AcpLine {
     definition: AcpDefinition,
     place: Pick<SessionConfig, "directory" | "trusted" | "env" | "skills">,
     handlers: LineHandlers,
+    abandoned?: Launch["abandoned"],
   ): Promise<{ line: AcpLine; abilities: Abilities }> {
     const { command, args } = await host.resolveCommand();
     const own = { ...definition.env, ...host.environment(place.env) };
@@ -72,6 +73,7 @@ export class AcpLine {
       args: [...(args.length > 0 ? args : definition.args), ...way.args],
       cwd: place.directory,
       env: environment,
+      abandoned,
     };
     const line = new AcpLine(host, definition, start, handlers);
     line.meta = way.meta ?? {};
@@ -172,7 +174,13 @@ export class AcpLine {
   }
 }
 
-type StartOptions = { command: string; args: string[]; cwd: string; env: Record<string, string> };
+type StartOptions = {
+  command: string;
+  args: string[];
+  cwd: string;
+  env: Record<string, string>;
+  abandoned: Launch["abandoned"];
+};
 
 const readId = (id: unknown): RpcId => (typeof id === "string" || typeof id === "number" ? id : null);
 

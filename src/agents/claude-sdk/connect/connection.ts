@@ -164,7 +164,7 @@ class SdkConnection implements Connection {
         this.#callbacks.ask("canUseTool", [name, input], options, { behavior: "deny", message: "The request was withdrawn." }),
       onElicitation: (request, options) => this.#callbacks.ask("onElicitation", [request], options, { action: "cancel" }),
       spawnClaudeCodeProcess: (request) => {
-        this.#child = new SdkChild(request, host, {
+        this.#child = new SdkChild(request, this.#launch, {
           channel: this.#channel,
           // Reported with the end of the query, whose reason the SDK knows.
           recordExit: (exit) => {

@@ -1,8 +1,11 @@
 // The SDK's child process, started by us: in its own process group and recorded, so that it is never left behind.
 import { EventEmitter } from "node:events";
 import { PassThrough, Writable } from "node:stream";
-import { type ProcessEnd, type ProcessHandlers, RecordedProcess } from "../../kit/recorded-process.ts";
+import { type ProcessEnd, type ProcessHandlers, type ProcessStart, RecordedProcess } from "../../kit/recorded-process.ts";
 import type { SpawnedProcess, SpawnRequest } from "./sdk-module.ts";
+
+/** Whom it is for. */
+type Place = Pick<ProcessStart, "host" | "abandoned">;
 
 export class SdkChild extends EventEmitter implements SpawnedProcess {
   readonly stdout = new PassThrough();
@@ -12,10 +15,10 @@ export class SdkChild extends EventEmitter implements SpawnedProcess {
   signalCode: string | null = null;
   killed = false;
 
-  constructor({ command, args, cwd = ".", env }: SpawnRequest, host: { processDir: string }, handlers: ProcessHandlers) {
+  constructor({ command, args, cwd = ".", env }: SpawnRequest, { host, abandoned }: Place, handlers: ProcessHandlers) {
     super();
     const child = new RecordedProcess(
-      { name: "The SDK's process", command, args, cwd, env, host },
+      { name: "The SDK's process", command, args, cwd, env, host, abandoned },
       { as: "bytes", onBytes: (chunk) => child.hold("sdk", !this.stdout.write(chunk)) },
       { ...handlers, onEnd: (end) => this.#ended(end, handlers) },
     );

@@ -56,6 +56,7 @@ class ClaudeConnection implements Connection {
         cwd: launch.config.directory,
         env: program.env,
         host: launch.host,
+        abandoned: launch.abandoned,
       },
       { as: "lines", recorded: "by caller", onMessage: (message) => this.#received(message) },
       { channel: this.#channel, onEnd: (end) => this.#ended(end), lastWords: () => this.#complaint },

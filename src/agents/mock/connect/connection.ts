@@ -10,7 +10,7 @@ import type { MockCommand } from "../translate/wire.ts";
 export const PROGRAM = fileURLToPath(builtFile("agents/mock/program.js"));
 const STOP_GRACE_MS = 1_000;
 
-export async function connectMock({ config, resume, port, host }: Launch): Promise<Connection> {
+export async function connectMock({ config, resume, port, host, abandoned }: Launch): Promise<Connection> {
   const channel = host.openChannel(createMockTranslator());
   channel.attach(MOCK_SESSION, port);
   const args = resume ? ["--resume", resume.native_session_id, ...(resume.fork ? ["--fork", "yes"] : [])] : [];
@@ -24,7 +24,7 @@ export async function connectMock({ config, resume, port, host }: Launch): Promi
     greeted = resolve;
   });
   const child = new RecordedProcess(
-    { name: "The mock agent", command: process.execPath, args: [PROGRAM, ...args], cwd: config.directory, env, host },
+    { name: "The mock agent", command: process.execPath, args: [PROGRAM, ...args], cwd: config.directory, env, host, abandoned },
     {
       as: "lines",
       onMessage: () => {
