@@ -26,14 +26,16 @@ let test: TestAgent;
 beforeEach(async () => {
   dataDir = mkdtempSync(join(tmpdir(), "dragoman-hanging-"));
   writeFileSync(join(dataDir, "silent.cjs"), SILENT);
-  const acp = {
-    silent: { command: process.execPath, args: [join(dataDir, "silent.cjs"), join(dataDir, "pid")], restricted: {} },
-  };
+  const silent = { command: process.execPath, args: [join(dataDir, "silent.cjs"), join(dataDir, "pid")] };
+  const acp = { silent: { ...silent, restricted: {} } };
   test = new TestAgent();
   core = await openCore({
     dataDir,
-    config: { agents: { acp }, times: { interrupt_ms: 100 } },
-    agents: [...agentsWith(acp).filter(({ id }) => id === "silent"), { ...test.agent, sharesProcess: true }],
+    config: { agents: { acp, codex: silent, opencode: silent }, times: { interrupt_ms: 100 } },
+    agents: [
+      ...agentsWith(acp).filter(({ id }) => ["silent", "codex", "opencode"].includes(id)),
+      { ...test.agent, sharesProcess: true },
+    ],
     env: process.env,
     defaultDirectory: dataDir,
     log: () => {},
@@ -49,8 +51,8 @@ const start = async (agent: string): Promise<Session> =>
   await core.manager.get((await core.manager.create({ agent, directory: dataDir, trust: "trusted" })).session_id);
 
 describe("an agent that hangs while it starts", () => {
-  const hanging = async (): Promise<{ session: Session; turnId: string; pid: number }> => {
-    const session = await start("silent");
+  const hanging = async (agent = "silent"): Promise<{ session: Session; turnId: string; pid: number }> => {
+    const session = await start(agent);
     rmSync(join(dataDir, "pid"), { force: true });
     const { turn_id } = await session.send("hello", [], "queue");
     const file = join(dataDir, "pid");
@@ -72,6 +74,13 @@ describe("an agent that hangs while it starts", () => {
     const events = await eventsOf(session);
     expect([events.filter(({ type }) => type === "error").length, isAlive(pid)]).toEqual([0, false]);
     expect(checkGrammar(events)).toEqual([]);
+  });
+
+  it.each(["codex", "opencode"])("[S6] is ended soon after its last session, also where sessions share it: %s", async (agent) => {
+    const { session, pid } = await hanging(agent);
+    await session.terminate();
+    expect(session.view().status).toBe("ended");
+    await until(() => !isAlive(pid));
   });
 });
 

@@ -15,7 +15,14 @@ const EARLY_OF_THREAD = 64;
 export const MCP_STATUS = "mcpServer/startupStatus/updated";
 
 /** `skillRoots`: folders of skills beside those that Codex finds by itself. */
-export type ServerLaunch = { command: string; args: string[]; env: Record<string, string>; skillRoots: string[] };
+export type ServerLaunch = {
+  command: string;
+  args: string[];
+  env: Record<string, string>;
+  skillRoots: string[];
+  /** Ends it when it is aborted before the handshake is done. */
+  abandoned?: AbortSignal;
+};
 
 /** What a connection wants to hear of its thread, and of the threads of its sub-agents. */
 export interface ThreadWatch {

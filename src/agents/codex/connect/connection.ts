@@ -27,7 +27,7 @@ const CLOSE_TIMEOUT_MS = 2_000;
 const MCP_TIMEOUT_MS = 20_000;
 
 export async function connect(pool: ServerPool, launch: Launch): Promise<Connection> {
-  const lease = await pool.acquire(launch.host, launch.config.env, launch.config.skills);
+  const lease = await pool.acquire(launch.host, launch.config.env, launch.config.skills, launch.abandoned);
   try {
     const line = new CodexConnection(lease, launch, pool.unused);
     await line.open();

@@ -7,18 +7,33 @@ import { AppServer, type ServerLaunch } from "./app-server.ts";
 /** A share in a server. Give it back exactly once. */
 export type ServerLease = { server: AppServer; release(): Promise<void> };
 
-type Slot = { starting: Promise<AppServer>; users: number };
+/** `left`: users that no longer want it, of one that has not started. */
+type Slot = { starting: Promise<AppServer>; users: number; started: boolean; left: number; abandon: AbortController };
 
 export class ServerPool {
   /** codex 0.166 writes a thread to disk with its first turn: one that never had a turn is gone with its process, and nothing is lost. */
   readonly unused = new Set<string>();
   readonly #slots = new Map<string, Slot>();
 
-  async acquire(host: AgentHost, sessionEnv: Record<string, string>, skills?: string): Promise<ServerLease> {
+  /** A start that hangs ends when none of those who wait for it wants it any more. */
+  async acquire(
+    host: AgentHost,
+    sessionEnv: Record<string, string>,
+    skills?: string,
+    abandoned?: AbortSignal,
+  ): Promise<ServerLease> {
     const launch = await launchOf(host, sessionEnv, skills);
     const key = JSON.stringify([launch.command, launch.args, Object.entries(launch.env).sort(), launch.skillRoots]);
     const slot = this.#slots.get(key) ?? this.#start(key, host, launch);
     slot.users++;
+    const leave = (): void => {
+      slot.left++;
+      if (slot.started || slot.left < slot.users) return;
+      this.#drop(key, slot);
+      slot.abandon.abort();
+    };
+    if (abandoned?.aborted) leave();
+    abandoned?.addEventListener("abort", leave, { once: true });
     try {
       const server = await slot.starting;
       let held = true;
@@ -38,12 +53,21 @@ export class ServerPool {
   async close(): Promise<void> {
     const slots = [...this.#slots.values()];
     this.#slots.clear();
+    for (const { abandon } of slots) abandon.abort();
     await Promise.allSettled(slots.map(async ({ starting }) => (await starting).stop()));
   }
 
   #start(key: string, host: AgentHost, launch: ServerLaunch): Slot {
-    const slot: Slot = { users: 0, starting: AppServer.start(host, launch, () => this.#drop(key, slot)) };
+    const abandon = new AbortController();
+    const starting = AppServer.start(host, { ...launch, abandoned: abandon.signal }, () => this.#drop(key, slot));
+    const slot: Slot = { starting, users: 0, started: false, left: 0, abandon };
     this.#slots.set(key, slot);
+    starting.then(
+      () => {
+        slot.started = true;
+      },
+      () => {},
+    );
     return slot;
   }
 

@@ -39,7 +39,9 @@ export async function connect(pool: ServerPool, launch: Launch): Promise<Connect
   if (!launch.config.trusted) await mustHaveNoPlugins(launch.config.directory);
   const { env, trusted, directory, skills } = launch.config;
   const own = skills === undefined ? env : { ...env, ...skillsEnv(launch.host.environment(env), skills) };
-  const { server, release } = pool.lease(launch.host, own, trusted, directory);
+  const { server, release, abandon } = pool.lease(launch.host, own, trusted, directory);
+  if (launch.abandoned?.aborted) abandon();
+  launch.abandoned?.addEventListener("abort", abandon, { once: true });
   try {
     await server.start(launch.config.directory);
     const line = new OpencodeConnection(server, launch.config, release);

@@ -6,8 +6,8 @@ import { OpencodeServer } from "./server.ts";
 /** A server takes seconds to start: it outlives its last session a little. */
 const LINGER_MS = 10_000;
 
-/** `directories`: where its sessions work, one entry a session. */
-type Entry = { server: OpencodeServer; users: number; directories: string[]; linger: NodeJS.Timeout | null };
+/** `left`: sessions that no longer wait for one that has not started. `directories`: where its sessions work, one entry a session. */
+type Entry = { server: OpencodeServer; users: number; directories: string[]; linger: NodeJS.Timeout | null; left: number };
 
 export class ServerPool {
   readonly #entries = new Map<string, Entry>();
@@ -23,10 +23,16 @@ export class ServerPool {
     own: Record<string, string>,
     trusted: boolean,
     directory: string | null = null,
-  ): { server: OpencodeServer; release(): Promise<void> } {
+  ): { server: OpencodeServer; release(): Promise<void>; abandon(): void } {
     const env = trusted ? own : { ...own, ...restrictedEnv(host.environment(own)) };
     const key = JSON.stringify(Object.entries(env).sort());
-    const entry = this.#entries.get(key) ?? { server: new OpencodeServer(host, env), users: 0, directories: [], linger: null };
+    const entry = this.#entries.get(key) ?? {
+      server: new OpencodeServer(host, env),
+      users: 0,
+      directories: [],
+      linger: null,
+      left: 0,
+    };
     this.#entries.set(key, entry);
     entry.users += 1;
     if (directory !== null) entry.directories.push(directory);
@@ -47,7 +53,13 @@ export class ServerPool {
         void entry.server.stop();
       }, lingerOf(host)).unref();
     };
-    return { server: entry.server, release };
+    const abandon = (): void => {
+      entry.left += 1;
+      if (entry.server.hasStarted || entry.left < entry.users) return;
+      if (this.#entries.get(key) === entry) this.#entries.delete(key);
+      void entry.server.stop();
+    };
+    return { server: entry.server, release, abandon };
   }
 
   async close(): Promise<void> {

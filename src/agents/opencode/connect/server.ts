@@ -51,6 +51,8 @@ type Attached = {
   onSettled(session: string, request: string | null): void;
 };
 
+const stopped = (): AgentError => new AgentError("agent_gone", "The OpenCode server was stopped. Send the message again.");
+
 export class OpencodeServer {
   readonly channel: Channel;
   readonly #host: AgentHost;
@@ -62,6 +64,8 @@ export class OpencodeServer {
   #life: Promise<Life> | null = null;
   #process: RecordedProcess | null = null;
   #stopping = false;
+  /** It has been up, once at least. */
+  #started = false;
   #deaths = 0;
   #paused = false;
   #requests = 0;
@@ -76,6 +80,10 @@ export class OpencodeServer {
       asked: (root, asked) => this.#attached.get(root)?.onAsked(asked),
       settled: (root, session, request) => this.#attached.get(root)?.onSettled(session, request),
     });
+  }
+
+  get hasStarted(): boolean {
+    return this.#started;
   }
 
   get sessions(): number {
@@ -135,7 +143,8 @@ export class OpencodeServer {
 
   async stop(): Promise<void> {
     this.#stopping = true;
-    const life = await this.#life?.catch(() => null);
+    // One that is still starting may hang: it is not waited for.
+    const life = this.#started ? await this.#life?.catch(() => null) : null;
     life?.stream?.close();
     await this.#process?.stop({ graceMs: STOP_GRACE_MS });
     this.#life = null;
@@ -143,8 +152,7 @@ export class OpencodeServer {
   }
 
   #alive(): Promise<Life> {
-    if (this.#stopping)
-      return Promise.reject(new AgentError("agent_gone", "The OpenCode server was stopped. Send the message again."));
+    if (this.#stopping) return Promise.reject(stopped());
     if (!this.#life) {
       const life = this.#launch();
       this.#life = life;
@@ -160,9 +168,13 @@ export class OpencodeServer {
     mkdirSync(this.#host.stateDir, { recursive: true, mode: 0o700 });
     const password = randomBytes(24).toString("base64url");
     const headers = { authorization: `Basic ${Buffer.from(`opencode:${password}`).toString("base64")}` };
-    const { process, url } = await this.#spawn(command, args, password, await freePort());
+    const port = await freePort();
+    // What is started after the end would stay.
+    if (this.#stopping) throw stopped();
+    const { process, url } = await this.#spawn(command, args, password, port);
     const life: Life = { process, url, headers, stream: null };
     life.stream = await this.#listen(life);
+    this.#started = true;
     return life;
   }
 
@@ -227,7 +239,12 @@ export class OpencodeServer {
       onReopened: () => void this.#catchUpForSure(life),
       onUnanswered: (session) => void this.#afterNoAnswer(life, session),
     });
-    await this.#confirm(life);
+    try {
+      await this.#confirm(life);
+    } catch (error) {
+      stream.close();
+      throw error;
+    }
     stream.setPaused(this.#paused);
     return stream;
   }
@@ -240,6 +257,7 @@ export class OpencodeServer {
     const heard = this.#listener.nextProbe();
     const directory = [...this.#attached.values()][0]?.directory ?? this.#probeIn ?? this.#host.stateDir;
     for (let tries = 0; tries < 100; tries++) {
+      if (this.#stopping) throw stopped();
       await this.#send(life, "POST", `/session/${StreamListener.PROBE}/abort`, { directory }).catch(() => null);
       if (await Promise.race([heard.then(() => true), delay(100, false)])) return;
     }
