@@ -157,6 +157,8 @@ describe("paths and queries", () => {
       "/v1/events/sse?after=99999.1",
     ])
       expectProblem(await server.call("GET", path), "cursor_too_large");
+    for (const path of ["snapshot", "items"])
+      expect(problem(await server.call("GET", `/v1/sessions/${id}/${path}?at=99`)).detail).toMatch(/^at=99 lies beyond/);
     expectProblem(await server.call("GET", "/v1/events/sse?after=x"), "invalid_request");
     const header = { "last-event-id": "x" };
     expectProblem(await server.call("GET", `/v1/sessions/${id}/events/sse`, undefined, header), "invalid_request");

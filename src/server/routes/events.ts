@@ -251,12 +251,13 @@ async function encodedPage(page: ReadPage, encoding: Encoding, stream: Stream, n
 /** Which log answers, and in which epoch: a client that keeps a cursor keeps the epoch with it. */
 export const logHeaders = (log: Log): Record<string, string> => ({ "dragoman-log-id": log.id, "dragoman-epoch": log.epoch });
 
-export async function mustReach(stream: Stream, after: number, epoch?: string): Promise<void> {
+/** `name`: what the caller calls it. */
+export async function mustReach(stream: Stream, after: number, epoch?: string, name = "after"): Promise<void> {
   if (epoch !== undefined) return stream.assertCursor({ sequence: after, epoch });
   if (after > stream.lastCommitted)
     throw new ProblemError(
       "cursor_too_large",
-      `after=${after} lies beyond the stream, which ends at ${stream.lastCommitted}. The log was reset or this is another daemon: read again from after=0.`,
+      `${name}=${after} lies beyond the stream, which ends at ${stream.lastCommitted}. The log was reset or this is another daemon: read again from ${name === "after" ? "after=0" : "the beginning"}.`,
     );
 }
 

@@ -53,7 +53,7 @@ export function stateRoutes(app: App, { log, redactions }: ServerContext): void 
     },
     async ({ params, query, caller }) => {
       const stream = await sessionStream(log, params.id);
-      await mustReach(stream, query.at ?? 0);
+      await mustReach(stream, query.at ?? 0, undefined, "at");
       return shown(await states.at(stream, query.at), params.id, caller);
     },
   );
@@ -75,7 +75,7 @@ export function stateRoutes(app: App, { log, redactions }: ServerContext): void 
     },
     async ({ params, query, caller }) => {
       const stream = await sessionStream(log, params.id);
-      await mustReach(stream, query.at ?? 0);
+      await mustReach(stream, query.at ?? 0, undefined, "at");
       const { limit = 100, order = "asc", ...range } = query;
       return shown(await readItemPage(stream, states, { ...range, limit, order }), params.id, caller);
     },
