@@ -162,3 +162,15 @@ export const authRequired = (message: string, url?: string): Draft => ({
   type: "auth.status",
   data: { status: "required", message, ...(url === undefined ? {} : { url }) },
 });
+
+/**
+ * Somebody deleted the agent's conversation while we have it. Comes after the turn that it cut: no message of a person did it, and none will be answered any more.
+ */
+export const conversationDeleted = (agent: string, nativeCode: string): Draft => ({
+  do: "error",
+  error: errorData(
+    `The conversation was deleted in ${agent}. What was said stays here, but ${agent} does not know it any more. Create a new session to go on.`,
+    ofAgent("execution_error"),
+    nativeCode,
+  ),
+});

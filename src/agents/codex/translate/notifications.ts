@@ -56,7 +56,10 @@ export const NOTIFICATION_TYPES: NativeTypeTable<HandledRow<Handler>> = {
   "thread/status/changed": handled(nothing, live(["session.status"], "follows from turns and open requests")),
   "thread/readState/changed": handled(note("read_state"), notedLive()),
   "thread/archived": handled(gone("thread_archived"), GONE),
-  "thread/deleted": handled(gone("thread_deleted"), GONE),
+  "thread/deleted": handled(
+    gone("thread_deleted", { forGood: true }),
+    row("noted", "live")(["turn.ended", "error", "agent.notice"], "a turn that ran is interrupted"),
+  ),
   "thread/unarchived": handled(note("thread_unarchived"), notedLive()),
   "thread/closed": handled(gone("thread_closed"), GONE),
   "thread/reverted": handled(reverted, row("noted", "live")(["item.removed", "agent.notice"])),

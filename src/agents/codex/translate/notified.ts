@@ -2,6 +2,7 @@
 import type { Draft, DraftPart } from "../../../schema/draft.ts";
 import type { Repeat } from "../../contract.ts";
 import { type JsonRecord, rec, records, str, toJson } from "../../json.ts";
+import { conversationDeleted } from "../../kit/error-table.ts";
 import { errorData } from "./errors.ts";
 import { itemCompleted, itemStarted, repeatedDelta, resultKey, textDelta } from "./items.ts";
 import { messageItem } from "./message-items.ts";
@@ -118,11 +119,15 @@ export const completedTurn: Handler = (params, thread, threads) => {
   return { drafts: [...left, ...drafts], ...(ENDS.has(status) ? {} : { unknown: `turn status ${status}` }) };
 };
 
-/** The thread is not there any more, with all that its sub-agents do. That of a sub-agent is named: it is not the session's. */
+/** The thread is not there any more, with all that its sub-agents do. That of a sub-agent is named: it is not the session's. `forGood`: nothing brings it back. */
 export const gone =
-  (name: string): Handler =>
+  (name: string, { forGood = false } = {}): Handler =>
   (_, thread, threads) => ({
-    drafts: [...[...threads.descendants(thread)].flatMap(threadGone), ...threadGone(thread)],
+    drafts: [
+      ...[...threads.descendants(thread)].flatMap(threadGone),
+      ...threadGone(thread),
+      ...(forGood && thread.child === null ? [conversationDeleted("Codex", name)] : []),
+    ],
     note: { name, ...(thread.child === null ? {} : { detail: { agent: thread.id } }) },
   });
 

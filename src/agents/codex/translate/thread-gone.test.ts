@@ -3,6 +3,8 @@ import { describe, expect, it } from "vitest";
 import { command, converse, message } from "./test-thread.ts";
 
 const NOTICES = ["thread/deleted", "thread/archived", "thread/closed"];
+/** What nothing brings back is an error, as with other agents. */
+const DELETED = new Map([["thread/deleted", ["thread_deleted"]]]);
 const ask = { threadId: "th", turnId: "tu", itemId: "c", command: "make", cwd: "/w" };
 
 describe("a thread that is gone", () => {
@@ -20,7 +22,7 @@ describe("a thread that is gone", () => {
       .done("interrupted");
     expect(talk.of("turn.started")).toHaveLength(1);
     expect(talk.of("turn.ended")).toMatchObject([{ stop_reason: "interrupted" }]);
-    expect(talk.of("error")).toEqual([]);
+    expect(talk.of("error").map(({ details }) => details?.native_code)).toEqual(DELETED.get(method) ?? []);
     expect(talk.of("permission.resolved")).toMatchObject([{ status: "denied" }]);
     expect(talk.items().map(({ status }) => status)).not.toContain("in_progress");
     expect(talk.of("agent.notice").map(({ name }) => name)).toContain(method.replace("/", "_"));

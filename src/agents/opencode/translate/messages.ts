@@ -186,11 +186,6 @@ function knownPart(world: World, session: Session, message: Message, id: string,
       return once(message, id, "retry") ? retryPart(session, native) : [];
     case "compaction":
       return once(message, id, "compaction") ? compactionPart(world.root(session), message, native) : [];
-    case "file":
-    case "agent":
-    case "subtask":
-    case "patch":
-    case "snapshot":
     default:
       return wholePart(session, message, id, native);
   }

@@ -2,8 +2,9 @@
 
 import type { PlanEntry } from "../../../schema/content.ts";
 import type { Draft } from "../../../schema/draft.ts";
-import type { ConfigChanged, ErrorData } from "../../../schema/event-data.ts";
+import type { ConfigChanged } from "../../../schema/event-data.ts";
 import { type JsonRecord, num, rec, records, str, timeOf, toJson } from "../../json.ts";
+import { conversationDeleted } from "../../kit/error-table.ts";
 import { revertMark } from "./removal.ts";
 import type { Session, World } from "./state.ts";
 import { endTurn, readUsage } from "./turns.ts";
@@ -102,18 +103,10 @@ export function sessionDeleted(session: Session): Draft[] {
   if (session.parent) return drafts;
   return [
     ...drafts,
+    conversationDeleted("OpenCode", "session_deleted"),
     { do: "event", type: "agent.notice", data: { name: "session.deleted", detail: { session_id: session.id } } },
-    { do: "error", error: DELETED },
   ];
 }
-
-/** Comes after the turn that it cut: no message of a person did it, and none will be answered any more. */
-const DELETED: ErrorData = {
-  message:
-    "The conversation was deleted in OpenCode. What was said stays here, but OpenCode does not know it any more. Create a new session to go on.",
-  code: "execution_error",
-  details: { error_source: "agent", native_code: "session_deleted", retryable: false },
-};
 
 export function sessionCompacted(session: Session): Draft[] {
   const summary = session.summary;
