@@ -22,6 +22,7 @@ const APART = new Set([
   "options",
   "propose",
   "question",
+  "secret",
   "garbage",
   "stderr",
   "messages",
