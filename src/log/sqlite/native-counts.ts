@@ -5,6 +5,7 @@
 import type { Disposition } from "../contract.ts";
 import { checksumOf } from "../packing/checksum.ts";
 import type { NativeChunk } from "../packing/native-chunk.ts";
+import { withoutNul } from "../without-nul.ts";
 
 /** An agent that invents types must not grow the table without bound. */
 const MAX_TYPES = 2000;
@@ -53,9 +54,9 @@ export class NativeCounts {
     this.#written = [];
   }
 
-  /** One binding of SQLite ends a text at its first NUL. */
+  /** As the database has it: the counts are compared with what is read. */
   #nameOf(type: string, added: Set<string>): string {
-    const name = type.replaceAll("\0", "\ufffd");
+    const name = withoutNul(type);
     if (this.#types.has(name) || added.has(name)) return name;
     if (this.#types.size + added.size >= MAX_TYPES) return OTHER_TYPES;
     added.add(name);
